@@ -1,0 +1,1 @@
+"""A very small language model that calls tools, trained from scratch for the examples and the tests."""

@@ -1,0 +1,83 @@
+"""The Hermes format of Qwen 2.5/3 and others: ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from turngate.scheduler.reading.calls import THINK_CLOSE, THINK_OPEN, MalformedCall, WrittenCall
+from turngate.scheduler.reading.json_call import call_from_object, scan_json, skip_blank
+
+__all__ = ["HermesReader"]
+
+_OPEN: Final = "<tool_call>"
+_CLOSE: Final = "</tool_call>"
+_TURN_END: Final = "<|im_end|>"
+_MARK: Final = re.compile(f"{re.escape(THINK_OPEN)}|{re.escape(_OPEN)}")
+_BLOCK_END: Final = re.compile(f"{re.escape(_CLOSE)}|{re.escape(_OPEN)}")
+_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n")
+_MAX_BROKEN: Final = 32
+"""Broken blocks after which the rest of the turn is not read: explaining each costs time, and helps nobody."""
+_HOW: Final = (
+    "Write a call as <tool_call>\n"
+    '{"name": "<function-name>", "arguments": {<argument names and values>}}\n</tool_call>.'
+)
+
+
+class HermesReader:
+    """Reads every ``<tool_call>`` block outside thinking.
+
+    A block whose JSON is complete but whose closing tag the model left out, at the end of the
+    turn or before the next block, counts as a call.
+    """
+
+    def read(self, text: str, *, think_prefilled: bool = False) -> list[WrittenCall]:
+        """Every call of the turn, in order."""
+        text = text.rstrip().removesuffix(_TURN_END)
+        calls: list[WrittenCall] = []
+        position = _after(text, THINK_CLOSE, 0) if think_prefilled else 0
+        broken = 0
+        while broken < _MAX_BROKEN and (mark := _MARK.search(text, position)):
+            if mark.group() == THINK_OPEN:
+                position = _after(text, THINK_CLOSE, mark.end())
+            else:
+                call, position = self._block(text, mark.end())
+                calls.append(call)
+                broken += isinstance(call, MalformedCall)
+        return calls
+
+    def _block(self, text: str, start: int) -> tuple[WrittenCall, int]:
+        """Read the block whose content starts at `start`; also returns where to go on."""
+        start = skip_blank(text, start)
+        fence = _FENCE.match(text, start)
+        scanned = scan_json(text, fence.end() if fence else start)
+        if isinstance(scanned, MalformedCall):
+            return self._explained(scanned), self._after_broken(text, start)
+        value, end = scanned
+        end = skip_blank(text, end)
+        if fence and text.startswith("```", end):
+            end = skip_blank(text, end + 3)
+        if text.startswith(_CLOSE, end):
+            end += len(_CLOSE)
+        elif end < len(text) and not text.startswith(_OPEN, end):
+            extra = MalformedCall("json", "There is text after the call's JSON object, inside the block.")
+            return self._explained(extra), self._after_broken(text, end)
+        call = call_from_object(value)
+        return (self._explained(call) if isinstance(call, MalformedCall) else call), end
+
+    @staticmethod
+    def _after_broken(text: str, start: int) -> int:
+        """Where a block ends whose JSON cannot be read: at its closing tag, or at the next opening one."""
+        end = _BLOCK_END.search(text, start)
+        return end.start() if end else len(text)
+
+    @staticmethod
+    def _explained(call: MalformedCall) -> MalformedCall:
+        return replace(call, message=f"{call.message} {_HOW}")
+
+
+def _after(text: str, marker: str, start: int) -> int:
+    """The position behind the next marker, or the end of the text if there is none."""
+    found = text.find(marker, start)
+    return len(text) if found == -1 else found + len(marker)
