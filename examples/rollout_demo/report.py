@@ -71,7 +71,7 @@ def print_tokens(console: Console, trajectory: Trajectory, number: int, decode: 
 
     A terminal shows the mask in colours; without colours masked tokens stand in `[[ ]]`.
     """
-    colours = console.color_system is not None
+    colours = console.color_system is not None and not console.no_color
     console.print()
     console.print(Text(f"Trajectory {number}, token by token", style="bold"))
     if colours:

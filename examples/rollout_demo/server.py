@@ -28,7 +28,7 @@ _STAGES = (
     ("Application startup complete", "first answer"),
     ("Loading safetensors", "loading the model"),
     ("Setting max_model_len", "starting the engine"),
-    ("rank: ", "reading the arguments"),
+    ("rank: ", "starting the worker"),
 )
 
 
@@ -89,7 +89,8 @@ class RolloutServer:
         if not (self._model / "config.json").is_file():
             raise StartError(f"no model at {self._model}; `python -m examples.tiny_model.train` makes the tiny one")
         port = self._port or _free_port()
-        command, env = self._command(port), self._environment()
+        gpu = has_gpu()
+        command, env = self._command(port, gpu), self._environment(gpu)
         self._process = ChildProcess(command, env=env, cwd=ROOT, log_path=self.log_path)
         try:
             self.url = self._wait_until_healthy(self._process)
@@ -123,7 +124,7 @@ class RolloutServer:
         """The end of the server's log."""
         return "" if self._process is None else self._process.log_tail()
 
-    def _command(self, port: int) -> list[str]:
+    def _command(self, port: int, gpu: bool) -> list[str]:
         arguments: dict[str, Any] = {
             "--model": self._model,
             "--model_type": "qwen2",
@@ -139,7 +140,7 @@ class RolloutServer:
             "--port": port,
         }
         plugins = list(self._plugins)
-        if has_gpu():
+        if gpu:
             # The model needs megabytes; the rest of the GPU belongs to others.
             arguments["--vllm_gpu_memory_utilization"] = 0.3
         else:
@@ -154,9 +155,9 @@ class RolloutServer:
             *self._extra_args,
         ]
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, gpu: bool) -> dict[str, str]:
         env = inherited_environment() | {"HF_HUB_OFFLINE": "1"}
-        if not has_gpu():
+        if not gpu:
             env |= _turngate_cpu().environment(env)
         return env | self._env
 

@@ -1,13 +1,14 @@
 """`turngate serve` as a process of its own, with the clients that people use."""
 
+import asyncio
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.process, pytest.mark.anyio]
 LIMIT_S = 60
 
 TOOLS = '''
-import pathlib
+import socket
 
 import anyio
 
@@ -30,13 +31,14 @@ async def echo(text: str) -> str:
     """Say it again."""
     return text
 
-async def hold(folder: str) -> str:
-    """Tell when it starts and when it is cancelled; never end."""
-    pathlib.Path(folder, "started").touch()
-    try:
-        await anyio.sleep_forever()
-    finally:
-        pathlib.Path(folder, "cancelled").touch()
+async def hold(port: int) -> str:
+    """Report the start and the cancellation to a port; never end."""
+    with socket.create_connection(("127.0.0.1", port)) as report:
+        report.sendall(b"started.")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            report.sendall(b"cancelled.")
     return ""
 '''
 
@@ -72,21 +74,50 @@ class Server:
         return self.process.returncode, errors
 
 
+def folder_in(parent: Path) -> Path:
+    (parent / "my_tools.py").write_text(TOOLS)
+    entries = "".join(f"  {name}: {{import: './my_tools.py:{name}'}}\n" for name in ("echo", "hold"))
+    (parent / "turngate.yaml").write_text(f"tools:\n{entries}")
+    return parent
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "my_tools.py").write_text(TOOLS)
-    entries = "".join(f"  {name}: {{import: './my_tools.py:{name}'}}\n" for name in ("echo", "hold"))
-    (tmp_path / "turngate.yaml").write_text(f"tools:\n{entries}")
-    return tmp_path
+    return folder_in(tmp_path)
 
 
-@pytest.fixture
-def server(folder: Path) -> Iterator[Server]:
-    running = Server(folder)
-    yield running
-    if running.process.poll() is None:
-        running.process.kill()
-        running.process.communicate()
+@contextmanager
+def serving(folder: Path, *arguments: str, **environment: str) -> Iterator[Server]:
+    running = Server(folder, *arguments, **environment)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(folder_in(tmp_path_factory.mktemp("served"))) as running:
+        yield running
+
+
+@asynccontextmanager
+async def reports() -> AsyncIterator[tuple[int, "asyncio.Future[asyncio.StreamReader]"]]:
+    """A port, and what the first peer that connects to it writes."""
+    first: asyncio.Future[asyncio.StreamReader] = asyncio.get_running_loop().create_future()
+    writers: list[asyncio.StreamWriter] = []
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        first.set_result(reader)
+
+    listener = await asyncio.start_server(accept, "127.0.0.1", 0)
+    async with listener:
+        yield listener.sockets[0].getsockname()[1], first
+        for writer in writers:
+            writer.close()
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
@@ -101,60 +132,50 @@ async def test_the_sdks_own_client_lists_and_calls_the_tools(server: Server, mod
     assert bad.is_error
 
 
-def test_serve_says_where_it_listens_and_stops_cleanly_when_told(server: Server) -> None:
-    assert f"{server.url}/mcp" in server.line
-    assert f"{server.url}/v1" in server.line
-    assert httpx.get(f"{server.url}/health").json()["tools"] == 3
-    assert server.stop() == (0, "")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_serve_says_where_it_listens_and_stops_cleanly_when_told(folder: Path, number: int) -> None:
+    with serving(folder) as server:
+        assert f"{server.url}/mcp" in server.line
+        assert f"{server.url}/v1" in server.line
+        assert httpx.get(f"{server.url}/health").json()["tools"] == 3
+        assert server.stop(number) == (0, "")
 
 
-def test_an_interrupt_stops_it_as_cleanly(server: Server) -> None:
-    assert server.stop(signal.SIGINT) == (0, "")
-
-
-async def wait_for(path: Path) -> None:
-    """Wait until another process has made the file."""
-    while not path.exists():
-        await anyio.sleep(0.02)
-
-
-async def test_a_client_that_gives_up_stops_the_tool_in_the_server(server: Server, tmp_path: Path) -> None:
+async def test_a_client_that_gives_up_stops_the_tool_in_the_server(server: Server) -> None:
     gateway = RemoteGateway(server.url)
     with anyio.fail_after(LIMIT_S):
-        async with anyio.create_task_group() as group:
-            group.start_soon(gateway.call, ToolCall(name="hold", arguments={"folder": str(tmp_path)}))
-            await wait_for(tmp_path / "started")
-            group.cancel_scope.cancel()
-        await wait_for(tmp_path / "cancelled")
+        async with reports() as (port, first):
+            async with anyio.create_task_group() as group:
+                group.start_soon(gateway.call, ToolCall(name="hold", arguments={"port": port}))
+                report = await first
+                assert await report.readuntil(b".") == b"started."
+                group.cancel_scope.cancel()
+            assert await report.readuntil(b".") == b"cancelled."
         assert (await gateway.call(ToolCall(name="echo", arguments={"text": "é"}))).text == "é"
         await gateway.aclose()
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_an_mcp_client_that_gives_up_stops_the_tool_in_the_server(
-    server: Server, tmp_path: Path, mode: str
-) -> None:
+async def test_an_mcp_client_that_gives_up_stops_the_tool_in_the_server(server: Server, mode: str) -> None:
     with anyio.fail_after(LIMIT_S):
-        async with Client(f"{server.url}/mcp", mode=mode) as client:  # type: ignore[arg-type]
+        async with reports() as (port, first), Client(f"{server.url}/mcp", mode=mode) as client:  # type: ignore[arg-type]
             async with anyio.create_task_group() as group:
-                group.start_soon(client.call_tool, "hold", {"folder": str(tmp_path)})
-                await wait_for(tmp_path / "started")
+                group.start_soon(client.call_tool, "hold", {"port": port})
+                report = await first
+                assert await report.readuntil(b".") == b"started."
                 group.cancel_scope.cancel()
-            await wait_for(tmp_path / "cancelled")
+            assert await report.readuntil(b".") == b"cancelled."
 
 
 async def test_a_token_is_asked_for_and_given(folder: Path) -> None:
     with (folder / "turngate.yaml").open("a") as file:
         file.write("server: {token_env: GATE_TOKEN}\n")
-    server = Server(folder, GATE_TOKEN="s3cret")
-    try:
-        with anyio.fail_after(LIMIT_S):
-            stranger, friend = RemoteGateway(server.url), RemoteGateway(server.url, token="s3cret")
-            refused = await stranger.call(ToolCall(name="echo", arguments={"text": "a"}))
-            answered = await friend.call(ToolCall(name="echo", arguments={"text": "a"}))
-            await stranger.aclose()
-            await friend.aclose()
-    finally:
+    with serving(folder, GATE_TOKEN="s3cret") as server, anyio.fail_after(LIMIT_S):
+        stranger, friend = RemoteGateway(server.url), RemoteGateway(server.url, token="s3cret")
+        refused = await stranger.call(ToolCall(name="echo", arguments={"text": "a"}))
+        answered = await friend.call(ToolCall(name="echo", arguments={"text": "a"}))
+        await stranger.aclose()
+        await friend.aclose()
         status = server.stop()
     assert (refused.status, answered.text) == (Status.DENIED, "a")
     assert status == (0, "")

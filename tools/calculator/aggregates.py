@@ -28,7 +28,7 @@ __all__ = [
     "truncate",
 ]
 
-_MAX_PLACES = 1_000
+_MAX_PLACES = 300
 _HALF = Fraction(1, 2)
 
 

@@ -10,6 +10,7 @@ from turngate.tools.calculator.errors import fail
 from turngate.tools.calculator.evaluate import evaluate
 from turngate.tools.calculator.parser import parse
 from turngate.tools.calculator.render import exact_text, text_of
+from turngate.tools.calculator.syntax import Invoke
 
 __all__ = ["Answer", "calculate"]
 
@@ -40,10 +41,12 @@ def calculate(expression: str, work: Work | None = None) -> Answer:
         )
     work = work or Work()
     try:
-        value = evaluate(parse(unwrap(expression)), work)
+        tree = parse(unwrap(expression))
+        value = evaluate(tree, work)
     except RecursionError:
         raise fail("too_deep", "The expression is nested too deeply. Simplify it.") from None
-    text, approximate = text_of(value, work)
+    rounding = isinstance(tree, Invoke) and tree.name == "round"
+    text, approximate = text_of(value, work, full=rounding)
     if work.snapped:
         return Answer(text, None, True)
     return Answer(text, exact_text(value, text), approximate)

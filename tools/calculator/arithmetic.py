@@ -153,6 +153,7 @@ def _divide_rounded(a: Value, b: Value, work: Work) -> Value:
 def _spend_fractions(a: int | Fraction, b: int | Fraction, work: Work) -> None:
     """Pay for an operation of two rationals; refuse what is too long to begin with."""
     bits = a.numerator.bit_length() + a.denominator.bit_length() + b.numerator.bit_length() + b.denominator.bit_length()
+    work.spend(3_000)
     if bits > _FREE_BITS:
         work.spend_quadratic(bits, bits)
 

@@ -84,7 +84,7 @@ class Work:
 
     def spend_approximation(self) -> None:
         """Pay for one elementary function at the current precision."""
-        self.spend(self.precision * 120)
+        self.spend(self.precision * 160)
 
 
 def digits_of_bits(bits: float) -> int:

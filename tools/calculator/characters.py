@@ -6,9 +6,8 @@ import unicodedata
 from fractions import Fraction
 from typing import Final
 
-__all__ = ["CURRENCIES", "SUBSCRIPTS", "SUPERSCRIPTS", "VULGAR_FRACTIONS", "plain", "unwrap"]
+__all__ = ["SUBSCRIPTS", "SUPERSCRIPTS", "VULGAR_FRACTIONS", "plain", "unwrap"]
 
-CURRENCIES: Final = "$€£¥"
 SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 SUBSCRIPTS: Final = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 VULGAR_FRACTIONS: Final = {

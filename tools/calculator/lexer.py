@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from turngate.tools.calculator.budget import MAX_CHARACTERS, MAX_NESTING, MAX_SHOWN_DIGITS, MAX_TOKENS
-from turngate.tools.calculator.characters import CURRENCIES, SUBSCRIPTS, SUPERSCRIPTS, VULGAR_FRACTIONS, plain
+from turngate.tools.calculator.characters import SUBSCRIPTS, SUPERSCRIPTS, VULGAR_FRACTIONS, plain
 from turngate.tools.calculator.errors import clip, fail
 from turngate.tools.calculator.literals import read_number
 from turngate.tools.calculator.words import GREEK, LATEX_NAMES, LATEX_OPERATORS, LATEX_SILENT, PHRASES
@@ -30,8 +30,8 @@ class Token(NamedTuple):
 _PATTERN: Final = re.compile(
     r"""
     [ \u2009\n]*(?:
-    (?P<grouped>[1-9][0-9]{0,2}(?:(?:,[0-9]{3})+(?![0-9]|,[0-9])|(?:\{,\}[0-9]{3})+(?![0-9])
-        |(?:'[0-9]{3})+(?![0-9'])|(?:\u2009[0-9]{3})+(?!\u2009?[0-9]))(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
+    (?P<grouped>[1-9][0-9]{0,2}(?:(?:,[0-9]{3}){1,40}+(?![0-9]|,[0-9])|(?:\{,\}[0-9]{3}){1,40}+(?![0-9])
+        |(?:'[0-9]{3}){1,40}+(?![0-9'])|(?:\u2009[0-9]{3}){1,40}+(?!\u2009?[0-9]))(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
   | (?P<number>0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+
         |(?:[0-9]+(?:_[0-9]+)*(?:\.(?![A-Za-z_])(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
   | (?P<times>(?<=[0-9)])[xX](?=[0-9.(]))
@@ -76,6 +76,11 @@ def tokenize(original: str) -> list[Token]:
     position, length, depth, silent = 0, len(text), 0, False
     match_at = _PATTERN.match
     while position < length:
+        if len(tokens) > MAX_TOKENS:
+            raise fail(
+                "too_long",
+                f"The expression has more than {MAX_TOKENS} numbers and signs. Split it, or use a code tool.",
+            )
         match = match_at(text, position)
         if match is None:
             raise _unreadable(original, text, position)
@@ -127,12 +132,6 @@ def tokenize(original: str) -> list[Token]:
         else:
             currency = _currency(word, currency, text, position, tokens)
             silent = spaced
-    if len(tokens) > MAX_TOKENS:
-        raise fail(
-            "too_long",
-            f"The expression has {len(tokens)} numbers and signs; the calculator reads up to {MAX_TOKENS}. "
-            "Split it, or use a code tool.",
-        )
     tokens.append(Token("end", "", length, length, False))
     return tokens
 
@@ -210,5 +209,4 @@ def _unreadable(original: str, text: str, position: int) -> Exception:
         return fail("unsupported", f"The calculator does not read `{character}`. Compare with =, !=, <, <=, > or >=.")
     if character == "±":
         return fail("ambiguous", "`±` has two values. Ask for `+` and `-` separately.")
-    assert character not in CURRENCIES, text
     return fail("syntax", f"The calculator does not read the character `{clip(character)}`, near {near}.")

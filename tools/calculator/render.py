@@ -17,18 +17,22 @@ _DIGITS = 16
 """Significant digits of an approximation."""
 _EXACT_DIGITS = 40
 """Significant digits up to which a terminating decimal is written in full."""
+_MAX_PLACES = 1_000
 _MAX_EXACT_LENGTH = 200
 _MAX_SHOWN_BITS = int(MAX_SHOWN_DIGITS / 0.30102) + 4
 
 
-def text_of(value: Value | bool, work: Work) -> tuple[str, bool]:
-    """Return the answer as text, and whether the text is rounded."""
+def text_of(value: Value | bool, work: Work, *, full: bool = False) -> tuple[str, bool]:
+    """Return the answer as text, and whether the text is rounded.
+
+    `full`: a decimal was asked for with so many places; all of them are shown.
+    """
     if isinstance(value, bool):
         return ("true" if value else "false"), False
     if isinstance(value, int):
         return _integer(value, work), False
     if isinstance(value, Fraction):
-        decimal = _terminating(value)
+        decimal = _terminating(value, _MAX_PLACES if full else _EXACT_DIGITS)
         if decimal is not None:
             return decimal, False
     return _rounded(value, work), True
@@ -65,10 +69,10 @@ def _integer(value: int, work: Work) -> str:
     )
 
 
-def _terminating(value: Fraction) -> str | None:
+def _terminating(value: Fraction, most: int) -> str | None:
     """Return a fraction as a complete decimal, or None when it has too many digits or no end."""
     numerator, denominator = value.numerator, value.denominator
-    if denominator.bit_length() > 200:
+    if denominator.bit_length() > 4 * most:
         return None
     twos = (denominator & -denominator).bit_length() - 1
     rest, fives = denominator >> twos, 0
@@ -79,7 +83,7 @@ def _terminating(value: Fraction) -> str | None:
         return None
     places = max(twos, fives)
     digits = write_integer(abs(numerator) * 2 ** (places - twos) * 5 ** (places - fives))
-    if len(digits) > _EXACT_DIGITS:
+    if len(digits) > most:
         return None
     sign = "-" if numerator < 0 else ""
     if len(digits) > places:

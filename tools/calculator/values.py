@@ -99,6 +99,7 @@ def raw_of(value: Value, work: Work, extra: int = 0) -> Raw:
     if isinstance(value, Approx):
         return value.raw
     if isinstance(value, Closed):
+        work.spend(bits * 60)
         return _raw_of_closed(value, bits + 20, bits)
     assert isinstance(value, Fraction)
     return libmp.from_rational(value.numerator, value.denominator, bits, "n")

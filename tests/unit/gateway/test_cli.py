@@ -59,7 +59,8 @@ def test_version_and_help_say_what_they_should() -> None:
 
 
 def test_the_command_line_loads_no_server_and_no_protocol_until_a_command_needs_it() -> None:
-    code = "import sys, turngate.gateway.cli; print([m for m in ('mcp', 'uvicorn', 'httpx', 'rich.table') if m in sys.modules])"
+    heavy = ("mcp", "uvicorn", "httpx", "rich.table")
+    code = f"import sys, turngate.gateway.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -310,7 +310,7 @@ class Peer:
 
     async def __aenter__(self) -> "Peer":
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.url = "http://127.0.0.1:{}".format(self._server.sockets[0].getsockname()[1])
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(self, *raised: object) -> None:

@@ -69,5 +69,5 @@ def test_words_are_merged_from_left_to_right() -> None:
 
 @pytest.mark.parametrize("word", ["text", "=4", "{", '{"a": 1', "[1]"])
 def test_a_word_that_is_neither_is_refused(word: str) -> None:
-    with pytest.raises(ValueError, match="expected key=value|not a JSON object"):
+    with pytest.raises(ValueError, match=r"expected key=value|not a JSON object"):
         parse_arguments([word], SCHEMA)

@@ -190,7 +190,7 @@ async def test_a_typed_tool_whose_structured_output_was_cut_away_is_an_error_and
     async with connected(mode, recorder, max_output_bytes=100) as client:
         result = await client.call_tool("recorder", {})
     assert result.is_error
-    assert [block.text for block in result.content if block.type == "text"][0] == "short"
+    assert next(block.text for block in result.content if block.type == "text") == "short"
     assert "too large" in str(result.content[-1])
 
 

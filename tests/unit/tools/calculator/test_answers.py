@@ -374,3 +374,8 @@ def test_a_decimal_of_more_than_forty_digits_is_rounded_and_kept_exact_beside() 
 def test_an_integer_of_four_thousand_digits_is_shown_in_full() -> None:
     assert calculate("10^3999 + 1").text == "1" + "0" * 3998 + "1"
     assert calculate("-(10^3999)").text == "-1" + "0" * 3999
+
+
+def test_rounding_to_many_places_shows_all_of_them() -> None:
+    assert calculate("round(pi, 50)").text == "3.14159265358979323846264338327950288419716939937511"
+    assert len(calculate("round(sqrt(2), 299)").text) == 301
