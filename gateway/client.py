@@ -14,10 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import resource
-import ssl
 from collections.abc import Sequence
-from typing import Final
 from urllib.parse import quote
 from weakref import WeakKeyDictionary
 
@@ -28,6 +25,7 @@ from pydantic_core import PydanticSerializationError
 from tenacity import AsyncRetrying, retry_if_exception, stop_before_delay, wait_random_exponential
 
 from turngate.gateway.errors import CallFailure, ConfigError
+from turngate.gateway.faces.lanes import Lanes, connections_allowed
 from turngate.gateway.faces.remote_failure import (
     RemoteFailure,
     mapped_httpx_errors,
@@ -45,10 +43,8 @@ _log = logging.getLogger("turngate.gateway")
 _SLACK_S = 5.0
 """Beyond a call's deadline: the gateway answers `timeout` itself, and that answer must still arrive."""
 _CONNECT_TIMEOUT_S = 5.0
-_KEEPALIVE_S: Final = 4.0
 _END_SESSION_TIMEOUT_S = 5.0
 _LIST_TIMEOUT_S = 15.0
-_MAX_CONNECTIONS = 4096
 _BACKOFF = wait_random_exponential(multiplier=0.1, max=2.0)
 
 
@@ -90,9 +86,9 @@ class RemoteGateway:
             self._headers["authorization"] = f"Bearer {token}"
         self._default_deadline_s = default_deadline_s
         self._connect_retry_s = connect_retry_s
-        self._max_connections = max_connections or _connections_allowed()
+        self._max_connections = max_connections or connections_allowed()
         self._transport = transport
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+        self._lanes: WeakKeyDictionary[asyncio.AbstractEventLoop, Lanes] = WeakKeyDictionary()
         self._closed = False
 
     async def list_tools(self) -> list[ToolSpec]:
@@ -141,9 +137,9 @@ class RemoteGateway:
     async def aclose(self) -> None:
         """Close this loop's connections; calls in flight end as `unavailable`."""
         self._closed = True
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.aclose()
+        lanes = self._lanes.pop(asyncio.get_running_loop(), None)
+        if lanes is not None:
+            await lanes.aclose()
 
     async def _run(self, calls: Sequence[ToolCall], bodies: Sequence[bytes], started_s: float) -> list[ToolResult]:
         """Send calls and read their results; whatever goes wrong is each call's result."""
@@ -192,8 +188,8 @@ class RemoteGateway:
         raise no_answer_in(budget_s)
 
     async def _exchange_once(self, method: str, path: str, body: bytes | None, budget_s: float) -> httpx.Response:
-        with mapped_httpx_errors():
-            response = await self._client().request(
+        with mapped_httpx_errors(), self._lanes_here().client() as client:
+            response = await client.request(
                 method,
                 self._url.join(path),
                 content=body,
@@ -204,22 +200,15 @@ class RemoteGateway:
             raise refused(response)
         return response
 
-    def _client(self) -> httpx.AsyncClient:
-        """The running loop's client: connections cannot move between loops."""
+    def _lanes_here(self) -> Lanes:
+        """The running loop's connections: they cannot move between loops."""
         loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None:
-            limits = httpx.Limits(
-                max_connections=self._max_connections,
-                max_keepalive_connections=self._max_connections,
-                keepalive_expiry=_KEEPALIVE_S,
-            )
-            # Building a TLS context costs 25 ms; a plain URL needs none.
-            verify = ssl.create_default_context() if self._url.scheme == "https" else False
-            client = self._clients[loop] = httpx.AsyncClient(
-                limits=limits, verify=verify, transport=self._transport, trust_env=False
-            )
-        return client
+        lanes = self._lanes.get(loop)
+        if lanes is None:
+            tls = self._url.scheme == "https"
+            lanes = Lanes(tls=tls, max_connections=self._max_connections, transport=self._transport)
+            self._lanes[loop] = lanes
+        return lanes
 
 
 class _ToolList(BaseModel):
@@ -244,10 +233,3 @@ def _named(results: list[ToolResult], calls: Sequence[ToolCall]) -> list[ToolRes
 
 def _failed(call: ToolCall, status: Status, error: CallError, waited_s: float) -> ToolResult:
     return ToolResult(call_id=call.call_id, name=call.name, status=status, error=error, stats=CallStats(run_s=waited_s))
-
-
-def _connections_allowed() -> int:
-    """Half of the files that this process may open: the rest is the caller's."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    allowed = _MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else soft // 2
-    return max(16, min(_MAX_CONNECTIONS, allowed))

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from turngate.gateway.config import GatewayConfig
 from turngate.gateway.faces.mcp import McpFace
-from turngate.gateway.faces.problem import problem
+from turngate.gateway.faces.problem import CLIENT_GONE, problem
 from turngate.gateway.faces.rest import RestFace
 from turngate.gateway.faces.security import Security, read_token
 from turngate.gateway.gateway import Gateway
@@ -44,7 +44,7 @@ def build_app(gateway: Gateway, config: GatewayConfig) -> Starlette:
     return Starlette(
         routes=[*rest.routes(), Route("/mcp", mcp)],
         middleware=[Middleware(Security, config.server, token)],
-        exception_handlers={HTTPException: _http_problem, Exception: _fault},
+        exception_handlers={HTTPException: _http_problem, ClientDisconnect: _gone, Exception: _fault},
         lifespan=lifespan,
     )
 
@@ -53,6 +53,11 @@ async def _http_problem(request: Request, raised: Exception) -> Response:
     """404 and 405, in the same shape as every other problem."""
     assert isinstance(raised, HTTPException)
     return problem(raised.status_code, "http", f"{raised.detail}.", headers=raised.headers)
+
+
+async def _gone(request: Request, raised: Exception) -> Response:
+    """The client left before it had sent its body; nobody reads this, and no log needs it."""
+    return Response(status_code=CLIENT_GONE)
 
 
 async def _fault(request: Request, raised: Exception) -> Response:

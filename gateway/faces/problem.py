@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from starlette.responses import JSONResponse
 
-__all__ = ["problem"]
+__all__ = ["CLIENT_GONE", "problem"]
+
+CLIENT_GONE: Final = 499
+"""What the log says of a request whose client left; nginx's number, since HTTP has none."""
 
 
 def problem(

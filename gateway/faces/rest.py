@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from turngate.gateway.faces.disconnect import until_disconnect
 from turngate.gateway.faces.formats import FORMATS, tool_list
-from turngate.gateway.faces.problem import problem
+from turngate.gateway.faces.problem import CLIENT_GONE, problem
 from turngate.gateway.gateway import Gateway
 from turngate.tools import CallError, Status, ToolCall, ToolResult
 
@@ -34,8 +34,6 @@ class _Batch(BaseModel):
 
 
 _BARE_BATCH = TypeAdapter(list[ToolCall])
-
-_CLIENT_GONE = 499
 
 
 class RestFace:
@@ -64,7 +62,7 @@ class RestFace:
             return _bad_body(error)
         result = await until_disconnect(request.receive, lambda: self._gateway.call(call))
         if result is None:
-            return Response(status_code=_CLIENT_GONE)
+            return Response(status_code=CLIENT_GONE)
         return Response(result_json(result), media_type="application/json")
 
     async def call_many(self, request: Request) -> Response:
@@ -80,7 +78,7 @@ class RestFace:
             return _bad_body(error)
         results = await until_disconnect(request.receive, lambda: self._gateway.call_many(calls))
         if results is None:
-            return Response(status_code=_CLIENT_GONE)
+            return Response(status_code=CLIENT_GONE)
         return Response(_results_json(results), media_type="application/json")
 
     async def list_tools(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ from turngate.tools.calculator.lexer import Token
 
 __all__ = ["Cursor"]
 
-_OPENERS: Final = frozenset({"(", "√", "∛", "∜", "⌊", "⌈"})
+_OPENERS: Final = frozenset({"(", "[", "√", "∛", "∜", "⌊", "⌈"})
 """Operators that begin an operand and cannot continue one."""
 
 

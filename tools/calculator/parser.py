@@ -170,7 +170,7 @@ class Parser(Calls):
                 )
             if text in _RANKS:
                 return text
-            if text in ("(", "√", "∛", "∜", "⌊", "⌈"):
+            if text in ("(", "[", "√", "∛", "∜", "⌊", "⌈"):
                 return " "
             if text in _CODE and not (text == "|" and self.bars):
                 raise fail("unsupported", f"The calculator has no operator `{text}`. Write {_CODE[text]}.")
