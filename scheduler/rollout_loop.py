@@ -10,11 +10,14 @@ position by position (role-separated tool messages add label tokens of their own
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import functools
 import logging
 import threading
 import uuid
-from typing import Any, cast
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, cast
 
 from turngate.gateway import ConfigError, GatewayConfig, GatewayThread, load_config
 from turngate.scheduler.gateway_backend import open_gateway
@@ -29,6 +32,9 @@ from turngate.scheduler.turn_records import StopReason, TrajectoryRecord
 __all__ = ["GatewayRollout"]
 
 _log = logging.getLogger("turngate.scheduler")
+
+_ENCODED_INLINE_CHARS: Final = 2000
+"""Up to this length observations are encoded on the engine's loop (well under a millisecond), beyond it on a thread."""
 
 
 @dataclasses.dataclass
@@ -62,6 +68,7 @@ class GatewayRollout:
         self._gateway: GatewayThread | None = None
         self._turns: TurnEngine | None = None
         self._delta: DeltaEncoder | None = None
+        self._encoders = ThreadPoolExecutor(max_workers=2, thread_name_prefix="turngate-encoder")
         if infer_engine is not None:
             self._delta = DeltaEncoder(infer_engine.template.tokenizer, infer_engine.template)
             self._engine_of_turns()
@@ -100,7 +107,7 @@ class GatewayRollout:
             outcome = await self._take_turn(trajectory, response, turn)
             if outcome.stop_reason is not None:
                 return outcome.stop_reason
-            if not self._append_observations(trajectory, outcome):
+            if not await self._append_observations(trajectory, outcome):
                 return "context"
             request.messages = [
                 *trajectory.prompt_messages,
@@ -134,17 +141,22 @@ class GatewayRollout:
         trajectory.record.turns.append(outcome.record)
         return outcome
 
-    def _append_observations(self: Any, trajectory: _Trajectory, outcome: TurnOutcome) -> bool:
+    async def _append_observations(self: Any, trajectory: _Trajectory, outcome: TurnOutcome) -> bool:
         """Append the tool turn, shortened to what the context window holds; False if not even that fits."""
         choice = trajectory.response.choices[0]
         used = trajectory.prompt_tokens + len(choice.token_ids)
         window = self.infer_engine.max_model_len or 0
-        delta = self._delta.encode(
+        encode = functools.partial(
+            self._delta.encode,
             outcome.observations,
             last_sampled_id=trajectory.ledger.ids[-1] if trajectory.ledger.ids else None,
             max_tokens_each=self._settings.max_observation_tokens,
             max_tokens=window - used - self._settings.min_answer_tokens if window else 1 << 30,
         )
+        if sum(map(len, outcome.observations)) <= _ENCODED_INLINE_CHARS:
+            delta = encode()
+        else:
+            delta = await asyncio.get_running_loop().run_in_executor(self._encoders, encode)
         if delta is None:
             return False
         trajectory.ledger.add_masked(delta.ids)

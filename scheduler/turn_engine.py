@@ -106,9 +106,7 @@ class TurnEngine:
             raise RuntimeError(f"{len(calls)} calls, {len(results)} results")
         except TimeoutError:
             status, kind = Status.TIMEOUT, "turn_deadline"
-            message = (
-                f"The tools did not answer within {limit_s:.3g} s and were stopped. Ask for less work."
-            )
+            message = f"The tools did not answer within {limit_s:.3g} s and were stopped. Ask for less work."
         except Exception:  # the outermost handler of a turn: a broken gateway costs these calls only
             _log.exception("the gateway failed; its %d calls are answered with an error", len(calls))
             status, kind = Status.INTERNAL, "gateway"

@@ -19,6 +19,7 @@ __all__ = [
     "MAX_EXPONENT_BITS",
     "MAX_NESTING",
     "MAX_SHOWN_DIGITS",
+    "MAX_STEP",
     "MAX_TOKENS",
     "PRECISIONS",
     "Work",
@@ -46,6 +47,8 @@ PRECISIONS = (170, 256, 600, 1200)
 
 INLINE_WORK = 2_000_000
 FULL_WORK = 100_000_000
+MAX_STEP = 25_000_000
+"""The most that a single step may cost, since it holds the interpreter."""
 
 
 class Work:
@@ -64,9 +67,9 @@ class Work:
         """A difference was taken for zero because nothing else was left in 300 digits."""
 
     def spend(self, cost: float) -> None:
-        """Take `cost` from the budget. Raises TooMuchWork when it is used up."""
+        """Take `cost` from the budget. Raises TooMuchWork when it is used up, or the step is too long."""
         self.left -= int(cost)
-        if self.left < 0:
+        if self.left < 0 or cost > MAX_STEP:
             raise TooMuchWork(
                 "This expression takes too much work for the calculator. Use smaller numbers or fewer operations, "
                 "or use a code tool."

@@ -69,7 +69,7 @@ def combinations(a: Value, b: Value, work: Work) -> Value:
         raise fail("too_large", "comb(n, k) would have far too many digits.")
     bits = _falling_bits(n, k) - math.lgamma(k + 1) / math.log(2) + 1
     require_bits(bits * MAX_BITS / _MAX_COMBINATION_BITS, f"comb({_short(n)}, {k})")
-    work.spend(bits * bits * 0.04 + k * 200)
+    work.spend(bits * bits * 0.02 + k * 200)
     return math.comb(n, k)
 
 

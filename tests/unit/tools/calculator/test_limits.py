@@ -173,6 +173,13 @@ def test_a_deep_caller_gets_an_answer_or_a_clear_refusal() -> None:
     assert descend(600) in ("61", "too_deep")
 
 
+@pytest.mark.parametrize("text", ["7^(2^60000) mod (10^150 + 1)", "7^(10^9000) mod (10^9000 + 1)"])
+def test_no_single_step_may_hold_the_interpreter_for_long(text: str) -> None:
+    with pytest.raises(ToolFailed) as caught:
+        calculate(text)
+    assert caught.value.type == "too_large"
+
+
 def test_large_factorials_are_exact() -> None:
     assert calculate("1400!").text == _digits(math.factorial(1400))
 
