@@ -72,7 +72,8 @@ def _run(options: argparse.Namespace, console: Console) -> int:
     report.print_table(console, trajectories)
     report.print_totals(console, totals, trajectories)
     shown = report.pick_for_tokens(trajectories)
-    report.print_tokens(console, trajectories[shown], shown + 1, decode)
+    if trajectories[shown].generated_tokens:
+        report.print_tokens(console, trajectories[shown], shown + 1, decode)
     files = [("trajectories", written)]
     if options.keep_log or totals.valid < totals.trajectories:
         files += [("server log", out / ROLLOUT_LOG), ("gateway log", out / GATEWAY_LOG)]

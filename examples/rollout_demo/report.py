@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,8 +17,9 @@ from examples.rollout_demo.trajectory import Decode, Segment, Trajectory
 
 # Neighbouring tokens alternate, so that their borders show.
 _SAMPLED = ("green", "bold green")
-_MASKED = ("white on dark_red", "grey70 on dark_red")
+_MASKED = ("white on dark_red", "bold white on dark_red")
 _SEPARATOR = "·"
+_INDENT = "    "
 _CELL_CHARS = 120
 
 
@@ -46,9 +48,7 @@ def print_table(console: Console, trajectories: Sequence[Trajectory]) -> None:
             _verdict(one),
         )
     console.print(table)
-    for number, one in enumerate(trajectories, start=1):
-        for problem in one.problems:
-            console.print(Text(f"  #{number} is not valid: {problem}", style="red"))
+    _print_problems(console, trajectories)
 
 
 def print_totals(console: Console, totals: Totals, trajectories: Sequence[Trajectory]) -> None:
@@ -89,7 +89,7 @@ def print_tokens(console: Console, trajectory: Trajectory, number: int, decode: 
         if message["role"] == "user":
             console.print(Text(f"  the prompt ends with: {message['content']}", style="dim"))
     for segment in trajectory.segments:
-        console.print(_segment_text(segment, decode, colours))
+        console.print(_segment_text(segment, decode, colours, console.width))
 
 
 def print_files(console: Console, files: Iterable[tuple[str, Path]]) -> None:
@@ -109,15 +109,36 @@ def pick_for_tokens(trajectories: Sequence[Trajectory]) -> int:
     return max(range(len(trajectories)), key=worth)
 
 
-def _segment_text(segment: Segment, decode: Decode, colours: bool) -> Text:
-    head = f"  {'sampled' if segment.sampled else 'masked'}, {len(segment.ids)} tokens: "
+def _print_problems(console: Console, trajectories: Sequence[Trajectory]) -> None:
+    """Each problem once, with the trajectories that have it: often all have the same."""
+    numbers: defaultdict[str, list[str]] = defaultdict(list)
+    for number, one in enumerate(trajectories, start=1):
+        for problem in one.problems:
+            numbers[problem].append(f"#{number}")
+    for problem, those in numbers.items():
+        console.print(Text(f"not valid: {problem} ({', '.join(those)})", style="red"))
+
+
+def _segment_text(segment: Segment, decode: Decode, colours: bool, width: int) -> Text:
+    """A heading, and the tokens in lines that break only between tokens."""
+    count = len(segment.ids)
+    kind = "sampled" if segment.sampled else "masked"
+    text = Text(f"  {kind}, {count} token{'' if count == 1 else 's'}", style="dim" if colours else "")
     # A line break inside a token would tear the line apart, so it is spelled out.
     tokens = [decode([token]).replace("\n", "\\n") for token in segment.ids]
     if not colours:
-        body = _SEPARATOR.join(tokens)
-        return Text(head + (body if segment.sampled else f"[[{body}]]"))
-    styles = _SAMPLED if segment.sampled else _MASKED
-    return Text.assemble((head, "dim"), *((token, styles[place % 2]) for place, token in enumerate(tokens)))
+        tokens = [token + _SEPARATOR for token in tokens[:-1]] + tokens[-1:]
+        if not segment.sampled:
+            tokens[0], tokens[-1] = f"[[{tokens[0]}", f"{tokens[-1]}]]"
+    styles = ("", "") if not colours else _SAMPLED if segment.sampled else _MASKED
+    column = width
+    for place, token in enumerate(tokens):
+        if column + cell_len(token) > width:
+            text.append(f"\n{_INDENT}", style="not dim")
+            column = len(_INDENT)
+        text.append(token, style=f"not dim {styles[place % 2]}".strip())
+        column += cell_len(token)
+    return text
 
 
 def _verdict(trajectory: Trajectory) -> Text:
@@ -126,7 +147,8 @@ def _verdict(trajectory: Trajectory) -> Text:
     if trajectory.right:
         return Text("right", style="green")
     if trajectory.answer is None:
-        return Text(f"no answer ({trajectory.stop_reason})", style="yellow")
+        ending = "" if trajectory.stop_reason == "answered" else f": {trajectory.stop_reason}"
+        return Text(f"no answer{ending}", style="yellow")
     return Text(f"wrong: {trajectory.task.answer}", style="yellow")
 
 

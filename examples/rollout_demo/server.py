@@ -145,6 +145,8 @@ class RolloutServer:
             arguments["--vllm_gpu_memory_utilization"] = 0.3
         else:
             plugins.insert(0, _turngate_cpu().plugin_path())
+            # vLLM 0.32 on a CPU dies of a seeded request whose prompt it takes in by pieces.
+            arguments["--vllm_engine_kwargs"] = '{"enable_chunked_prefill": false}'
         words = [str(word) for pair in arguments.items() for word in pair]
         return [
             command_path("swift", "`pip install ms-swift` brings it"),

@@ -14,11 +14,12 @@ __all__ = ["HermesReader"]
 _OPEN: Final = "<tool_call>"
 _CLOSE: Final = "</tool_call>"
 _TURN_END: Final = "<|im_end|>"
-_MARK: Final = re.compile(f"{re.escape(THINK_OPEN)}|{re.escape(_OPEN)}")
+_MARK: Final = re.compile("|".join(map(re.escape, (THINK_OPEN, _OPEN, _CLOSE))))
 _BLOCK_END: Final = re.compile(f"{re.escape(_CLOSE)}|{re.escape(_OPEN)}")
 _FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n")
 _MAX_BROKEN: Final = 32
 """Broken blocks after which the rest of the turn is not read: explaining each costs time, and helps nobody."""
+_UNOPENED: Final = MalformedCall("unopened", f"There is a {_CLOSE} without a {_OPEN} before it.")
 _HOW: Final = (
     "Write a call as <tool_call>\n"
     '{"name": "<function-name>", "arguments": {<argument names and values>}}\n</tool_call>.'
@@ -41,10 +42,13 @@ class HermesReader:
         while broken < _MAX_BROKEN and (mark := _MARK.search(text, position)):
             if mark.group() == THINK_OPEN:
                 position = _after(text, THINK_CLOSE, mark.end())
-            else:
+                continue
+            if mark.group() == _OPEN:
                 call, position = self._block(text, mark.end())
-                calls.append(call)
-                broken += isinstance(call, MalformedCall)
+            else:
+                call, position = self._explained(_UNOPENED), mark.end()
+            calls.append(call)
+            broken += isinstance(call, MalformedCall)
         return calls
 
     def _block(self, text: str, start: int) -> tuple[WrittenCall, int]:
@@ -68,9 +72,11 @@ class HermesReader:
 
     @staticmethod
     def _after_broken(text: str, start: int) -> int:
-        """Where a block ends whose JSON cannot be read: at its closing tag, or at the next opening one."""
+        """Where a block ends whose JSON cannot be read: behind its closing tag, or at the next opening one."""
         end = _BLOCK_END.search(text, start)
-        return end.start() if end else len(text)
+        if end is None:
+            return len(text)
+        return end.end() if end.group() == _CLOSE else end.start()
 
     @staticmethod
     def _explained(call: MalformedCall) -> MalformedCall:

@@ -218,7 +218,7 @@ def test_the_table_has_a_row_for_each_trajectory_and_says_what_is_not_valid():
     assert ["1", "What", "is", "6*7?", "calculator(6*7)", "42", "42", "right"] in rows
     assert ["2", "What", "is", "6*7?", "calculator(6*7)", "42", "41", "wrong:", "42"] in rows
     assert ["3", "What", "is", "6*7?", "calculator(6*7)", "42", "42", "NOT", "VALID"] in rows
-    assert "#3 is not valid: the trajectory ended by an error" in text
+    assert "not valid: the trajectory ended by an error; the server's log says more (#3)" in text
 
 
 def test_no_line_of_the_report_is_wider_than_a_hundred_columns():
@@ -236,20 +236,30 @@ def test_no_line_of_the_report_is_wider_than_a_hundred_columns():
 def test_without_colours_masked_tokens_stand_in_brackets():
     one = trajectory(rollout_output())
     text = printed(lambda console: report.print_tokens(console, one, 1, WORDS.decode))
-    masked = text.split("masked, 6 tokens: ")[1].split("sampled,")[0]
-    assert "".join(masked.splitlines()).strip() == (
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[lines.index("masked, 6 tokens") + 1] == (
         "[[\\n·<|im_start|>user\\n·<tool_response>\\n·42·\\n</tool_response>·<|im_end|>]]"
     )
-    assert "sampled, 4 tokens: The answer is ·42·.·<|im_end|>" in text
+    assert lines[lines.index("sampled, 4 tokens") + 1] == "The answer is ·42·.·<|im_end|>"
     assert "\x1b" not in text
+
+
+def test_lines_of_tokens_break_between_tokens_only():
+    words = [f"word{number}" for number in range(60)]
+    one = trajectory(rollout_output([(1, words)]))
+    text = printed(lambda console: report.print_tokens(console, one, 1, WORDS.decode))
+    shown = [line.strip() for line in text.splitlines() if "word" in line]
+    assert len(shown) > 3
+    assert "".join(shown).split("·") == words
+    assert all(line.endswith("·") for line in shown[:-1])
 
 
 def test_with_colours_masked_tokens_have_a_background_and_no_brackets():
     one = trajectory(rollout_output())
     text = printed(lambda console: report.print_tokens(console, one, 1, WORDS.decode), colours=True)
     assert "[[" not in text
-    assert "\x1b[32mThe answer is \x1b[0m" in text
-    assert re.search(r"\x1b\[37;48;[\d;]+m\\n\x1b\[0m", text)
+    assert re.search(r"\x1b\[[\d;]*32mThe answer is \x1b\[0m", text)
+    assert re.search(r"\x1b\[[\d;]*48;[\d;]+m\\n\x1b\[0m", text)
 
 
 def test_the_trajectory_shown_is_a_right_one_with_the_most_calls():

@@ -87,6 +87,12 @@ def test_a_broken_call_is_reported_with_how_to_write_one(text: str, kind: str) -
     assert '{"name": "<function-name>"' in call.message
 
 
+def test_a_closing_tag_without_an_opening_one_is_a_broken_call() -> None:
+    (call,) = read(f"{json.dumps(ADD)}\n</tool_call>")
+    assert isinstance(call, MalformedCall)
+    assert call.error_type == "unopened"
+
+
 def test_a_broken_call_does_not_hide_the_next_one() -> None:
     first, second = read(f"{block('{oops')}\n{block(ADD)}")
     assert isinstance(first, MalformedCall)
