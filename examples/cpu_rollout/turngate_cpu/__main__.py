@@ -3,14 +3,31 @@
 rollout ARGS   the real `swift rollout`, patched for the CPU
 rlhf ARGS      the real `swift rlhf`, patched for the CPU
 plugin         print the path for `swift rollout --external_plugins`
+check          import what server, engine and trainer import, and print the versions in use
 env            print `export NAME=value` lines for a shell
 """
 
 import os
 import shlex
 import sys
+from importlib import import_module
 
 from turngate_cpu import environment, plugin_path, prepare_server, prepare_trainer
+from turngate_cpu.replacement import installed_versions
+
+USED = (
+    "swift.pipelines",
+    "swift.pipelines.infer.rollout",
+    "swift.pipelines.train.rlhf",
+    "swift.rlhf_trainers.grpo_trainer",
+    "swift.rlhf_trainers.vllm_client",
+    "transformers.models.qwen2.modeling_qwen2",
+    "vllm.model_executor.models.qwen2",
+    "vllm.v1.engine.async_llm",
+    "vllm.v1.engine.core",
+    "vllm.v1.worker.cpu_worker",
+)
+"""What `check` imports."""
 
 
 def main(arguments: list[str]) -> int:
@@ -21,6 +38,8 @@ def main(arguments: list[str]) -> int:
     elif command == "env":
         for name, value in environment().items():
             print(f"export {name}={shlex.quote(value)}")
+    elif command == "check":
+        _check()
     elif command == "rollout":
         _run_rollout(rest)
     elif command == "rlhf":
@@ -30,6 +49,15 @@ def main(arguments: list[str]) -> int:
         print((__doc__ or "").strip(), file=sys.stdout if known else sys.stderr)
         return 0 if known else 2
     return 0
+
+
+def _check() -> None:
+    os.environ.update(environment())
+    prepare_server()
+    prepare_trainer()
+    for module in USED:
+        import_module(module)
+    print(", ".join(f"{name} {number}" for name, number in installed_versions().items()))
 
 
 def _run_rollout(arguments: list[str]) -> None:

@@ -38,6 +38,7 @@ def script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     monkeypatch.setattr(module, "steps", steps, raising=False)
     monkeypatch.setattr(module, "run_pip", lambda step: steps.append(step.arguments))
     monkeypatch.setattr(module, "check_installed", lambda: None)
+    monkeypatch.setattr(module, "check_rollout", lambda: None)
     monkeypatch.setattr(module, "has_nvidia_gpu", lambda: False)
 
     def create() -> None:
@@ -95,8 +96,9 @@ def test_an_unreadable_stamp_counts_as_none(script: ModuleType) -> None:
 def test_without_a_gpu_torch_comes_first_and_the_rest_is_not_resolved(script: ModuleType) -> None:
     script.prepare("rollout")
     torch, everything, ours = script.steps
-    assert torch[0] == "torch==2.13.0"
-    assert everything == ("--no-deps", "-r", str(script.CONSTRAINTS))
+    assert "torch==2.13.0" in torch
+    assert "--no-deps" in everything
+    assert everything[-2:] == ("-r", str(script.CONSTRAINTS))
     assert ".[dev]" in ours
 
 
@@ -113,7 +115,7 @@ def test_the_cpu_path_can_be_chosen_on_a_machine_with_a_gpu(
 ) -> None:
     monkeypatch.setattr(script, "has_nvidia_gpu", lambda: True)
     script.prepare("rollout", cpu=True)
-    assert script.steps[0][0] == "torch==2.13.0"
+    assert "torch==2.13.0" in script.steps[0]
 
 
 @pytest.mark.parametrize(
