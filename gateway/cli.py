@@ -11,21 +11,20 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+
+from turngate.gateway.config import ENV_TOKEN
 
 if TYPE_CHECKING:
     from turngate.gateway.config import GatewayConfig
     from turngate.gateway.gateway import ToolGateway
     from turngate.tools import ToolResult
 
-__all__ = ["ENV_TOKEN", "app"]
+__all__ = ["app"]
 
 T = TypeVar("T")
-
-ENV_TOKEN: Final = "TURNGATE_TOKEN"
-"""Environment variable: the bearer token for `--url`."""
 
 app = typer.Typer(
     name="turngate",

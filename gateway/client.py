@@ -179,7 +179,7 @@ class RemoteGateway:
             raise RemoteFailure(Status.UNAVAILABLE, "closed", "The tool gateway is shutting down.", "client closed")
         retrying = AsyncRetrying(
             retry=retry_if_exception(lambda raised: isinstance(raised, CallFailure) and raised.never_sent),
-            stop=stop_before_delay(min(self._connect_retry_s, budget_s)),
+            stop=stop_before_delay(min(self._connect_retry_s, max(0.0, budget_s - _SLACK_S))),
             wait=_BACKOFF,
             sleep=anyio.sleep,
             reraise=True,

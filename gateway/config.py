@@ -12,10 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from turngate.gateway.errors import ConfigError
 from turngate.tools import CallPolicy
 
-__all__ = ["ENV_CONFIG", "GatewayConfig", "ServerConfig", "ToolConfig", "find_config", "load_config"]
+__all__ = ["ENV_CONFIG", "ENV_TOKEN", "GatewayConfig", "ServerConfig", "ToolConfig", "find_config", "load_config"]
 
 ENV_CONFIG: Final = "TURNGATE_CONFIG"
 """Environment variable that names the configuration file."""
+
+ENV_TOKEN: Final = "TURNGATE_TOKEN"
+"""Environment variable that holds the bearer token for a running gateway, on the side of its clients."""
 
 DEFAULT_FILE: Final = "turngate.yaml"
 

@@ -6,13 +6,12 @@ import os
 from typing import Final
 
 from turngate.gateway import GatewayConfig, GatewayThread, build_gateway
+from turngate.gateway.config import ENV_TOKEN
 
-__all__ = ["ENV_TOKEN", "ENV_URL", "open_gateway"]
+__all__ = ["ENV_URL", "open_gateway"]
 
 ENV_URL: Final = "TURNGATE_URL"
 """Environment variable: the base URL of a running gateway. Unset: the gateway runs inside the rollout server."""
-ENV_TOKEN: Final = "TURNGATE_TOKEN"
-"""Environment variable: the bearer token for it, if it asks for one."""
 
 
 def open_gateway(config: GatewayConfig) -> GatewayThread:

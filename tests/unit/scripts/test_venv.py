@@ -95,7 +95,7 @@ def test_an_unreadable_stamp_counts_as_none(script: ModuleType) -> None:
 
 def test_without_a_gpu_torch_comes_first_and_the_rest_is_not_resolved(script: ModuleType) -> None:
     script.prepare("rollout")
-    torch, everything, ours = script.steps
+    _pip, torch, everything, ours = script.steps
     assert "torch==2.13.0" in torch
     assert "--no-deps" in everything
     assert everything[-2:] == ("-r", str(script.CONSTRAINTS))
@@ -115,7 +115,7 @@ def test_the_cpu_path_can_be_chosen_on_a_machine_with_a_gpu(
 ) -> None:
     monkeypatch.setattr(script, "has_nvidia_gpu", lambda: True)
     script.prepare("rollout", cpu=True)
-    assert "torch==2.13.0" in script.steps[0]
+    assert "torch==2.13.0" in script.steps[1]
 
 
 @pytest.mark.parametrize(
