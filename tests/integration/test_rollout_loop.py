@@ -10,7 +10,7 @@ import pytest
 
 from examples.rollout_demo.validity import problems
 
-pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore")]
 
 MODEL = Path(__file__).parents[2] / "examples" / "tiny_model" / "model"
 ADD = '<tool_call>\n{{"name": "calculator", "arguments": {{"expression": "{}"}}}}\n</tool_call><|im_end|>'
@@ -85,6 +85,7 @@ def run(
         return await asyncio.gather(*[scheduler.run(request, RequestConfig(max_tokens=64)) for request in requests])
 
     outputs = asyncio.run(everything())
+    scheduler._gateway.close()
     return dict(zip(scripts, [output.model_dump() for output in outputs], strict=True)), engine, scheduler
 
 

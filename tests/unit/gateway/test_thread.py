@@ -82,6 +82,7 @@ def test_a_gateway_that_cannot_be_built_raises_where_it_was_asked_for() -> None:
     def fail() -> Gateway:
         raise ConfigError("tools.x: no")
 
+    before = threading.active_count()
     with pytest.raises(ConfigError, match=r"tools\.x"):
         GatewayThread(fail)
-    assert "turngate-gateway" not in [thread.name for thread in threading.enumerate()]
+    assert threading.active_count() == before
