@@ -25,16 +25,13 @@ def test_the_demo_rolls_out_its_questions_through_a_gateway_of_its_own(tmp_path:
         timeout=900,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    for part in ("question", "observations", "16 valid", "masked (not trained on)", "token by token", "trajectories.json"):
+    for part in ("observations", "16 valid", "masked (not trained on)", "token by token", "trajectories.json"):
         assert part in done.stdout
     written = json.loads((tmp_path / "trajectories.json").read_text())
     outputs = [entry["output"] for entry in written["trajectories"]]
     assert len(outputs) == 16
     assert [problems(output) for output in outputs] == [[]] * 16
     statuses = [
-        call["status"]
-        for output in outputs
-        for turn in output["rollout_infos"]["tool_turns"]
-        for call in turn["calls"]
+        call["status"] for output in outputs for turn in output["rollout_infos"]["tool_turns"] for call in turn["calls"]
     ]
     assert statuses.count("ok") >= 16
