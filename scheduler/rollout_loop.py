@@ -221,7 +221,7 @@ def _empty_response() -> Any:
     from swift.infer_engine.protocol import ChatCompletionResponse, ChatCompletionResponseChoice, ChatMessage, UsageInfo
 
     choice = ChatCompletionResponseChoice(
-        index=0, message=ChatMessage(role="assistant", content=""), finish_reason="error", logprobs=None, token_ids=[]
+        index=0, message=ChatMessage(role="assistant", content=""), finish_reason=None, logprobs=None, token_ids=[]
     )
     return ChatCompletionResponse(
         model="", choices=[choice], usage=UsageInfo(prompt_tokens=0, completion_tokens=0, total_tokens=0)

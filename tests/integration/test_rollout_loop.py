@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def run(
 ) -> tuple[dict[str, Any], ScriptedEngine, Any]:
     """Roll out all scripts at the same time; outputs by name, as JSON."""
     from swift.infer_engine import RequestConfig
-    from swift.infer_engine.protocol import RolloutInferRequest
+    from swift.infer_engine.protocol import RolloutInferRequest, RolloutOutput
 
     from turngate.scheduler.turngate_plugin import GatewayToolScheduler
 
@@ -86,7 +87,10 @@ def run(
 
     outputs = asyncio.run(everything())
     scheduler._gateway.close()
-    return dict(zip(scripts, [output.model_dump() for output in outputs], strict=True)), engine, scheduler
+    received = [json.loads(output.model_dump_json()) for output in outputs]
+    for output in received:
+        RolloutOutput(**output)  # as the trainer reads it
+    return dict(zip(scripts, received, strict=True)), engine, scheduler
 
 
 def infos(output: dict[str, Any]) -> dict[str, Any]:
