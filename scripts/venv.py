@@ -194,7 +194,7 @@ def run_pip(step: Step) -> None:
     run_logged(
         f"installing {step.says}",
         ["-m", "pip", "install", "--progress-bar", "off", "--no-input", *step.arguments],
-        "Is a package index reachable, and is there enough disk space (5 GB)? Then run the same command again.\n"
+        "Is a package index reachable, and is there enough disk space (8 GB)? Then run the same command again.\n"
         "If a version is gone from the index: `python3 scripts/venv.py rollout --unpinned` lets pip choose.",
     )
 
