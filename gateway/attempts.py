@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import anyio
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from turngate.gateway.deadline import Deadline
-from turngate.gateway.errors import CallFailure, failure_of
+from turngate.gateway.errors import CallFailure, cancelled, failure_of
 from turngate.gateway.policy import EffectivePolicy
 from turngate.tools import CallStats, Status, ToolOutput
 
 __all__ = ["run_attempts"]
+
+_log = logging.getLogger("turngate.gateway")
+
+_STOP_GRACE_S: Final = 1.0
+"""Seconds that a cancelled tool has to clean up before the call goes on without it."""
 
 _BACKOFF = wait_random_exponential(multiplier=0.1, max=5.0)
 _TRANSIENT = frozenset({Status.UNAVAILABLE, Status.TIMEOUT})
@@ -74,22 +82,53 @@ async def run_attempts(
 async def _one_attempt(
     attempt: Callable[[float], Awaitable[ToolOutput]], tool_name: str, timeout_s: float, deadline: Deadline
 ) -> ToolOutput:
-    """Run one attempt; whatever it raises leaves as a CallFailure, cancellation as itself."""
+    """Run one attempt as a task of its own, so that nothing a tool does to its task reaches the caller's.
+
+    Whatever the tool raises leaves as a CallFailure, the caller's cancellation as itself.
+    """
     allowed_s = min(timeout_s, deadline.remaining_s())
-    with anyio.move_on_after(allowed_s) as scope:
-        try:
-            return await attempt(allowed_s)
-        except (Exception, SystemExit) as raised:
-            # SystemExit: a tool's code may call sys.exit(); it must not end the gateway.
-            raise failure_of(raised, tool_name) from raised
-    assert scope.cancelled_caught
-    raise CallFailure(
-        Status.TIMEOUT,
-        "timeout",
-        f"The tool '{tool_name}' did not answer within {allowed_s:.3g} s and was stopped. "
-        "Ask for less work in one call, or try another way.",
-        retryable=True,
-    )
+    task = asyncio.create_task(_outcome(attempt, allowed_s, tool_name))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=allowed_s)
+    except asyncio.CancelledError:
+        await _stop(task, tool_name)
+        raise
+    if not done:
+        await _stop(task, tool_name)
+        raise CallFailure(
+            Status.TIMEOUT,
+            "timeout",
+            f"The tool '{tool_name}' did not answer within {allowed_s:.3g} s and was stopped. "
+            "Ask for less work in one call, or try another way.",
+            retryable=True,
+        )
+    if task.cancelled():  # by the tool itself, as a broken upstream connection can do
+        raise cancelled(tool_name)
+    outcome = task.result()
+    if isinstance(outcome, CallFailure):
+        raise outcome
+    return outcome
+
+
+async def _outcome(
+    attempt: Callable[[float], Awaitable[ToolOutput]], allowed_s: float, tool_name: str
+) -> ToolOutput | CallFailure:
+    """Returned, not raised: SystemExit and its kind would end the event loop when they left a task."""
+    try:
+        return await attempt(allowed_s)
+    except asyncio.CancelledError:
+        raise
+    except BaseException as raised:
+        return failure_of(raised, tool_name)
+
+
+async def _stop(task: asyncio.Task[ToolOutput | CallFailure], tool_name: str) -> None:
+    """Cancel a tool and give it a moment to clean up; one that ignores it is left behind."""
+    task.cancel()
+    with anyio.CancelScope(shield=True):
+        done, _ = await asyncio.wait({task}, timeout=_STOP_GRACE_S)
+    if not done:
+        _log.error("tool '%s' ignores its cancellation; it is left running", tool_name)
 
 
 def _failure(state: RetryCallState) -> CallFailure | None:

@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Final
 
 from turngate.gateway.config import GatewayConfig
-from turngate.gateway.errors import ConfigError
 from turngate.gateway.gateway import Gateway
 from turngate.gateway.names import safe_name
 from turngate.gateway.validation import SchemaError
@@ -44,10 +43,10 @@ def build_gateway(config: GatewayConfig) -> Gateway:
         if not entry.enabled:
             continue
         if entry.import_from is not None:
-            tools.append(_import_tool(name, entry.import_from, config.folder))
+            tools.append(_import_tool(name, entry.import_from, config))
         elif name not in BUILTIN_TOOLS:
             known = ", ".join(BUILTIN_TOOLS)
-            raise ConfigError(f"tools.{name}: not a built-in tool ({known}); an own tool needs 'import:'")
+            raise config.mistake(f"tools.{name}: not a built-in tool ({known}); an own tool needs 'import:'")
     try:
         return Gateway(
             tools,
@@ -55,33 +54,34 @@ def build_gateway(config: GatewayConfig) -> Gateway:
             overrides={name: entry.policy for name, entry in config.tools.items()},
         )
     except SchemaError as error:
-        raise ConfigError(f"tools: a tool's input schema cannot be used: {error}") from error
+        raise config.mistake(f"tools: a tool's input schema cannot be used: {error}") from error
 
 
-def _import_tool(name: str, target: str, folder: Path) -> Tool:
+def _import_tool(name: str, target: str, config: GatewayConfig) -> Tool:
     """Import what an `import:` key names, as a tool called `name`."""
     key = f"tools.{name}.import"
     module_name, _, attribute = target.rpartition(":")
     if not module_name or not attribute:
-        raise ConfigError(f"{key}: expected 'module:name' or './file.py:name', found '{target}'")
+        raise config.mistake(f"{key}: expected 'module:name' or './file.py:name', found '{target}'")
+    from_file = module_name.endswith(".py")
     try:
-        module = (
-            _load_file(folder / module_name) if module_name.endswith(".py") else importlib.import_module(module_name)
-        )
+        module = _load_file(config.folder / module_name) if from_file else importlib.import_module(module_name)
         found = getattr(module, attribute)
     except AttributeError:
-        raise ConfigError(f"{key}: '{module_name}' has no '{attribute}'") from None
+        raise config.mistake(f"{key}: '{module_name}' has no '{attribute}'") from None
     except Exception as error:
-        raise ConfigError(f"{key}: '{module_name}' cannot be imported: {type(error).__name__}: {error}") from error
+        hint = f" (a file beside the configuration: './{module_name}.py:{attribute}')" if not from_file else ""
+        what = f"'{module_name}' cannot be imported: {type(error).__name__}: {error}"
+        raise config.mistake(f"{key}: {what}{hint}") from error
     if isinstance(found, type):
         found = found()
     if not isinstance(found, Tool):
         if not callable(found):
-            raise ConfigError(f"{key}: '{attribute}' is neither a function nor a tool")
+            raise config.mistake(f"{key}: '{attribute}' is neither a function nor a tool")
         try:
             found = tool(found)
         except TypeError as error:
-            raise ConfigError(f"{key}: {error}") from error
+            raise config.mistake(f"{key}: {error}") from error
     return _Renamed(found, name) if found.spec.name != name else found
 
 

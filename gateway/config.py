@@ -67,8 +67,17 @@ class GatewayConfig(BaseModel):
     """By tool name; built-in tools are on unless `enabled: false`."""
     rollout: dict[str, Any] = Field(default_factory=dict)
     """The scheduler's settings; read and checked by `turngate.scheduler`."""
-    folder: Path = Field(default=Path(), exclude=True)
-    """Where the file lies; set by `load_config`."""
+    path: Path | None = Field(default=None, exclude=True)
+    """The file itself; set by `load_config`. None: there is none."""
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths in the file are relative to."""
+        return self.path.resolve().parent if self.path is not None else Path()
+
+    def mistake(self, text: str) -> ConfigError:
+        """A person's mistake in this configuration; `text` begins with the key."""
+        return ConfigError(f"{self.path}: {text}" if self.path is not None else text)
 
 
 def find_config(path: str | os.PathLike[str] | None = None) -> Path | None:
@@ -99,10 +108,10 @@ def load_config(path: str | os.PathLike[str] | None = None) -> GatewayConfig:
         document = {}
     if not isinstance(document, dict):
         raise ConfigError(f"{found}: expected keys such as 'tools:' at the top, found a {type(document).__name__}")
-    if "folder" in document:
-        raise ConfigError(f"{found}: folder: unknown key")
+    if "path" in document:
+        raise ConfigError(f"{found}: path: unknown key")
     try:
-        return GatewayConfig.model_validate({**document, "folder": found.resolve().parent})
+        return GatewayConfig.model_validate({**document, "path": found})
     except ValidationError as error:
         raise ConfigError("\n".join(f"{found}: {line}" for line in _lines(error))) from None
 

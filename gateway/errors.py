@@ -41,10 +41,19 @@ class CallFailure(Exception):
         self.retry_after_s = retry_after_s
 
 
+def cancelled(tool_name: str) -> CallFailure:
+    """The failure of a call that was stopped from outside."""
+    return CallFailure(
+        Status.CANCELLED, "cancelled", f"The call of '{tool_name}' was cancelled before it ended.", retryable=True
+    )
+
+
 def failure_of(raised: BaseException, tool_name: str) -> CallFailure:
     """Map what a tool raised. Only the log sees an unexpected exception's traceback."""
     if isinstance(raised, CallFailure):
         return raised
+    if isinstance(raised, BaseExceptionGroup) and len(raised.exceptions) == 1:
+        return failure_of(raised.exceptions[0], tool_name)
     if isinstance(raised, ToolUnavailable):
         return CallFailure(
             Status.UNAVAILABLE,

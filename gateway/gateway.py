@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,7 @@ import anyio
 from turngate.gateway.attempts import run_attempts
 from turngate.gateway.catalogue import Catalogue, CatalogueEntry
 from turngate.gateway.deadline import Deadline
-from turngate.gateway.errors import CallFailure, failure_of
+from turngate.gateway.errors import CallFailure, cancelled, failure_of
 from turngate.gateway.shape import shape_output
 from turngate.tools import (
     CallError,
@@ -98,12 +97,10 @@ class Gateway:
         """
         stats = CallStats()
         try:
-            output = await self._run(call, stats)
+            result = _result_of(await self._run(call, stats), stats)
         except Exception as raised:  # the outermost handler: a fault of ours costs the caller this call, no more
             failure = failure_of(raised, call.name)
             result = ToolResult(status=failure.status, error=failure.error, stats=stats)
-        else:
-            result = _result_of(output, stats)
         result.call_id, result.name = call.call_id, call.name
         _record(call, result)
         return result
@@ -168,7 +165,7 @@ class Gateway:
             scopes.discard(scope)
             if not scopes:
                 self._in_flight.pop(call.session, None)
-        raise _cancelled(call.name)
+        raise cancelled(call.name)
 
     async def _admitted(self, entry: CatalogueEntry, call: ToolCall, stats: CallStats) -> ToolOutput:
         asked_s = call.deadline_s if call.deadline_s is not None else entry.policy.deadline_s
@@ -176,33 +173,13 @@ class Gateway:
 
         async def attempt(timeout_s: float) -> ToolOutput:
             context = ToolContext(call_id=call.call_id, session=call.session, timeout_s=timeout_s)
-            try:
-                return await entry.tool.run(call.arguments, context)
-            except asyncio.CancelledError:
-                if _caller_gave_up():
-                    raise
-                # The tool's own client cancelled itself, as a broken upstream connection can do.
-                raise _cancelled(call.name) from None
+            return await entry.tool.run(call.arguments, context)
 
         async with entry.admission.place(deadline, stats):
             output = await run_attempts(
                 attempt, tool_name=entry.spec.name, policy=entry.policy, deadline=deadline, stats=stats
             )
         return shape_output(output, entry.policy, stats, typed=entry.spec.output_schema is not None)
-
-
-def _caller_gave_up() -> bool:
-    """Whether a cancellation comes from outside the tool: a cancelled task, or an enclosing scope."""
-    task = asyncio.current_task()
-    outer = anyio.current_effective_deadline() == float("-inf")
-    timed_out = anyio.current_effective_deadline() <= anyio.current_time()
-    return outer or timed_out or (task is not None and task.cancelling() > 0)
-
-
-def _cancelled(tool_name: str) -> CallFailure:
-    return CallFailure(
-        Status.CANCELLED, "cancelled", f"The call of '{tool_name}' was cancelled before it ended.", retryable=True
-    )
 
 
 def _result_of(output: ToolOutput, stats: CallStats) -> ToolResult:

@@ -8,6 +8,7 @@ caller may come with a new loop each time (colocated training does).
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
@@ -17,6 +18,8 @@ from turngate.gateway.gateway import ToolGateway
 from turngate.tools import ToolCall, ToolResult, ToolSpec
 
 __all__ = ["GatewayThread"]
+
+_log = logging.getLogger("turngate.gateway")
 
 T = TypeVar("T")
 
@@ -31,6 +34,7 @@ class GatewayThread:
 
         Raises whatever `make` raises, for example ConfigError.
         """
+        self._stopping = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="turngate-gateway", daemon=True)
         self._thread.start()
@@ -58,15 +62,20 @@ class GatewayThread:
 
     def forget_session(self, session: str) -> None:
         """As `end_session`, without waiting for it: for a caller that is being cancelled itself."""
-        self._submit(self._gateway.end_session(session))
+        if not self._stopping:
+            self._submit(self._gateway.end_session(session))
 
     async def aclose(self) -> None:
         """Stop the gateway and its thread."""
+        if self._stopping:
+            return
         await self._run(lambda: self._gateway.aclose())
         self._stop()
 
     def close(self) -> None:
         """As `aclose`, for a caller without an event loop."""
+        if self._stopping:
+            return
         self._submit(self._gateway.aclose()).result(_CLOSE_TIMEOUT_S)
         self._stop()
 
@@ -85,11 +94,16 @@ class GatewayThread:
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
-            self._loop.run_forever()
+            while not self._stopping:
+                try:
+                    self._loop.run_forever()
+                except BaseException:  # a task that a tool started can raise SystemExit through the loop
+                    _log.exception("a tool tried to end the gateway's event loop; it goes on")
         finally:
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 
     def _stop(self) -> None:
+        self._stopping = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSE_TIMEOUT_S)

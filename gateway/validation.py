@@ -12,6 +12,7 @@ import jsonschema_rs
 __all__ = ["ArgumentValidator", "SchemaError"]
 
 _MAX_DEPTH = 128
+_MAX_NODES = 10_000_000
 _MAX_PROBLEMS = 5
 _MAX_SHOWN = 120
 
@@ -73,6 +74,8 @@ def depth_exceeds(value: object, limit: int) -> bool:
                 following.extend(item)
         if not following:
             return False
+        if len(following) > _MAX_NODES:
+            return True
         level = following
     return any(isinstance(item, (Mapping, list, tuple)) for item in level)
 

@@ -15,6 +15,9 @@ __all__ = ["DeltaEncoder", "EncodedDelta", "TemplateNotSupported", "Tokenizer", 
 
 _SENTINEL: Final = "\x02observation-{}\x03"
 _MAX_CHARS_PER_TOKEN: Final = 16
+_QUICK_CHARS: Final = 2000
+_CACHED_CHARS: Final = 32
+_CACHE_SIZE: Final = 4096
 _MARKER: Final = "\n[… {} characters cut …]\n"
 
 
@@ -56,6 +59,8 @@ class DeltaEncoder:
         self._template = template
         added = tokenizer.get_added_vocab()
         self._control_texts = sorted(text for text in added if len(text) > 1)
+        # A hostile observation falls into thousands of pieces, most of them alike.
+        self._cache: dict[str, list[int]] = {}
         self._parts_by_count: dict[int, list[str]] = {}
         self._parts(1)
 
@@ -83,6 +88,13 @@ class DeltaEncoder:
                 return delta
             share = share * 3 // 4
         return None
+
+    def is_quick(self, observations: Sequence[str]) -> bool:
+        """Whether encoding takes well under a millisecond, so that it may run on the engine's event loop."""
+        total = sum(map(len, observations))
+        return total <= _QUICK_CHARS and not any(
+            control in text for text in observations for control in self._control_texts
+        )
 
     def _encode(self, parts: Sequence[str], observations: Sequence[str], share: int) -> EncodedDelta | None:
         """Encode the tool turn whose observations take at most `share` tokens each."""
@@ -145,7 +157,15 @@ class DeltaEncoder:
         return cuts
 
     def _plain(self, text: str) -> list[int]:
-        return self._tokenizer.encode(text, add_special_tokens=False) if text else []
+        if len(text) > _CACHED_CHARS:
+            return self._tokenizer.encode(text, add_special_tokens=False)
+        ids = self._cache.get(text)
+        if ids is None:
+            ids = self._tokenizer.encode(text, add_special_tokens=False) if text else []
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[text] = ids
+        return ids
 
     def _parts(self, count: int) -> list[str]:
         if count not in self._parts_by_count:

@@ -17,7 +17,7 @@ import logging
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from turngate.gateway import ConfigError, GatewayConfig, GatewayThread, load_config
 from turngate.scheduler.gateway_backend import open_gateway
@@ -32,9 +32,6 @@ from turngate.scheduler.turn_records import StopReason, TrajectoryRecord
 __all__ = ["GatewayRollout"]
 
 _log = logging.getLogger("turngate.scheduler")
-
-_ENCODED_INLINE_CHARS: Final = 2000
-"""Up to this length observations are encoded on the engine's loop (well under a millisecond), beyond it on a thread."""
 
 
 @dataclasses.dataclass
@@ -82,7 +79,7 @@ class GatewayRollout:
             _log.exception("trajectory %s ended by an error after %d turns", *_where(trajectory))
             trajectory.record.stop_reason = "error"
         finally:
-            if self._gateway is not None and trajectory.record.calls:
+            if self._gateway is not None and trajectory.response is not None:
                 self._gateway.forget_session(trajectory.session)
         return self._output(trajectory)
 
@@ -130,7 +127,7 @@ class GatewayRollout:
         trajectory.response = response
         trajectory.prompt_tokens = len(response.prompt_token_ids or [])
         outcome: TurnOutcome = await self._engine_of_turns().take(
-            choice.message.content,
+            choice.message.content or "",
             turn=turn,
             finish_reason=choice.finish_reason or "",
             gen_tokens=len(sampled),
@@ -153,7 +150,7 @@ class GatewayRollout:
             max_tokens_each=self._settings.max_observation_tokens,
             max_tokens=window - used - self._settings.min_answer_tokens if window else 1 << 30,
         )
-        if sum(map(len, outcome.observations)) <= _ENCODED_INLINE_CHARS:
+        if self._delta.is_quick(outcome.observations):
             delta = encode()
         else:
             delta = await asyncio.get_running_loop().run_in_executor(self._encoders, encode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from turngate.gateway import ConfigError, GatewayConfig
+from turngate.gateway import GatewayConfig
 from turngate.scheduler.reading import READERS
 
 __all__ = ["RolloutSettings", "rollout_settings"]
@@ -34,7 +34,7 @@ def rollout_settings(config: GatewayConfig) -> RolloutSettings:
     except ValidationError as error:
         first = error.errors()[0]
         what = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
-        raise ConfigError(f"rollout.{'.'.join(str(part) for part in first['loc'])}: {what}") from None
+        raise config.mistake(f"rollout.{'.'.join(str(part) for part in first['loc'])}: {what}") from None
     if settings.format != "auto" and settings.format not in READERS:
-        raise ConfigError(f"rollout.format: '{settings.format}' is not one of auto, {', '.join(READERS)}")
+        raise config.mistake(f"rollout.format: '{settings.format}' is not one of auto, {', '.join(READERS)}")
     return settings

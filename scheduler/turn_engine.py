@@ -134,6 +134,6 @@ def _record_of(written: WrittenCall, result: ToolResult) -> CallRecord:
 
 def _observation(result: ToolResult) -> str:
     """What the model reads of a result."""
-    if result.ok or result.content:
-        return result.text
-    return f"Error: {result.text}"
+    text = result.text if result.ok or result.content else f"Error: {result.text}"
+    # Half a surrogate pair, which JSON can carry, is no text that a tokenizer takes.
+    return text.encode("utf-8", "replace").decode()

@@ -40,7 +40,7 @@ class CallRecord:
         """The record of a call that the gateway answered."""
         stats = result.stats
         return cls(
-            name=result.name[:64],
+            name=result.name[:64].encode("utf-8", "replace").decode(),
             call_id=result.call_id,
             status=result.status.value,
             error_type=result.error.type if result.error is not None else None,

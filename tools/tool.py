@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import contextvars
 import inspect
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, cast, runtime_checkable
 
 import anyio
-import anyio.to_thread
-from pydantic import TypeAdapter, create_model
+from pydantic import PydanticUserError, TypeAdapter, create_model
 
 from turngate.tools.nouns import CallPolicy, Content, TextContent, ToolAnnotations, ToolSpec
 
@@ -109,13 +112,43 @@ class FunctionTool:
             return ToolOutput.of(await self.function(**keywords))
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self._max_threads)
-        value = await anyio.to_thread.run_sync(
-            partial(self.function, **keywords), abandon_on_cancel=True, limiter=self._limiter
-        )
-        return ToolOutput.of(value)
+        return ToolOutput.of(await _run_in_thread(partial(self.function, **keywords), self._limiter))
 
     async def end_session(self, session: str) -> None:
         """Nothing to forget: functions keep no state by trajectory."""
+
+
+async def _run_in_thread(work: Callable[[], Any], limiter: anyio.CapacityLimiter) -> Any:
+    """Run `work` on a daemon thread: unlike a pool's, one that hangs does not keep the process from ending.
+
+    The thread gives its place in `limiter` back when it ends, whether or not anybody still waits.
+    """
+    place = object()
+    await limiter.acquire_on_behalf_of(place)
+    loop = asyncio.get_running_loop()
+    # A list, since a future refuses some exceptions (StopIteration).
+    ended: asyncio.Future[list[Any]] = loop.create_future()
+
+    def deliver(value: Any, raised: BaseException | None) -> None:
+        limiter.release_on_behalf_of(place)
+        if not ended.done():
+            ended.set_result([value, raised])
+
+    def serve() -> None:
+        value, raised = None, None
+        try:
+            value = context.run(work)
+        except BaseException as error:
+            raised = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(deliver, value, raised)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=serve, name="turngate-function", daemon=True).start()
+    value, raised = await ended
+    if isinstance(raised, BaseException):
+        raise raised
+    return value
 
 
 def tool(
@@ -132,8 +165,8 @@ def tool(
     The schema comes from the annotations (pydantic), the description from the docstring. A
     parameter called `context` receives the `ToolContext` and is not part of the schema.
 
-    Raises TypeError for a parameter that has no name of its own (`*args`, `**kwargs`): the schema could
-    not describe it.
+    Raises TypeError for a parameter that a schema cannot describe: one without a name of its own
+    (`*args`, `**kwargs`), or of a type that JSON has no form for.
     """
     if function is None:
         return partial(
@@ -161,7 +194,10 @@ def _schema_of(function: Callable[..., Any], exclude: Sequence[str]) -> dict[str
         kind = Any if parameter.annotation is parameter.empty else parameter.annotation
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = (kind, default)
-    schema = cast("dict[str, Any]", create_model(function.__name__, **fields).model_json_schema())
+    try:
+        schema = cast("dict[str, Any]", create_model(function.__name__, **fields).model_json_schema())
+    except PydanticUserError as error:
+        raise TypeError(f"{function.__name__}: a parameter's type has no JSON Schema: {error.message}") from None
     schema.pop("title", None)
     for member in schema.get("properties", {}).values():
         member.pop("title", None)

@@ -24,7 +24,7 @@ class MalformedCall:
     """Something that was meant as a call and could not be read."""
 
     error_type: str
-    """Short kind: `json`, `not_an_object`, `name`, `arguments`, `too_deep`, `unopened`."""
+    """Short kind: `json`, `not_an_object`, `name`, `arguments`, `too_deep`, `unopened`, …."""
     message: str
     """For the model: what is wrong with it and how a call is written."""
     name: str = ""

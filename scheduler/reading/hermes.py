@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from turngate.scheduler.reading.calls import THINK_CLOSE, THINK_OPEN, MalformedCall, WrittenCall
+from turngate.scheduler.reading.calls import THINK_CLOSE, THINK_OPEN, MalformedCall, ReadCall, WrittenCall
 from turngate.scheduler.reading.json_call import call_from_object, scan_json, skip_blank
 
 __all__ = ["HermesReader"]
@@ -20,6 +20,11 @@ _FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n")
 _MAX_BROKEN: Final = 32
 """Broken blocks after which the rest of the turn is not read: explaining each costs time, and helps nobody."""
 _UNOPENED: Final = MalformedCall("unopened", f"There is a {_CLOSE} without a {_OPEN} before it.")
+_IN_THINKING: Final = MalformedCall(
+    "in_thinking", f"A call stands inside thinking that never ends. Close it with {THINK_CLOSE} before you call."
+)
+_DOUBTFUL: Final = MalformedCall("doubtful", "Not run: it follows a broken call and may be part of its text.")
+_TOO_MANY: Final = MalformedCall("too_many", "Too many broken calls; the rest of your turn was not read.")
 _HOW: Final = (
     "Write a call as <tool_call>\n"
     '{"name": "<function-name>", "arguments": {<argument names and values>}}\n</tool_call>.'
@@ -37,19 +42,34 @@ class HermesReader:
         """Every call of the turn, in order."""
         text = text.rstrip().removesuffix(_TURN_END)
         calls: list[WrittenCall] = []
+        broken: list[int] = []
         position = _after(text, THINK_CLOSE, 0) if think_prefilled else 0
-        broken = 0
-        while broken < _MAX_BROKEN and (mark := _MARK.search(text, position)):
+        while mark := _MARK.search(text, position):
+            if len(broken) == _MAX_BROKEN:
+                calls.append(self._explained(_TOO_MANY))
+                break
             if mark.group() == THINK_OPEN:
                 position = _after(text, THINK_CLOSE, mark.end())
+                if not text.endswith(THINK_CLOSE) and position == len(text) and text.find(_OPEN, mark.end()) != -1:
+                    calls.append(self._explained(_IN_THINKING))
                 continue
             if mark.group() == _OPEN:
                 call, position = self._block(text, mark.end())
             else:
                 call, position = self._explained(_UNOPENED), mark.end()
+            if isinstance(call, MalformedCall):
+                broken.append(len(calls))
             calls.append(call)
-            broken += isinstance(call, MalformedCall)
+        if broken and text.count(_CLOSE) > text.count(_OPEN):
+            return self._without_quoted(calls, broken[0])
         return calls
+
+    def _without_quoted(self, calls: list[WrittenCall], first_broken: int) -> list[WrittenCall]:
+        """Take back the calls after a broken one whose tags do not pair up: they may be part of its text."""
+        return [
+            self._explained(_DOUBTFUL) if index > first_broken and isinstance(call, ReadCall) else call
+            for index, call in enumerate(calls)
+        ]
 
     def _block(self, text: str, start: int) -> tuple[WrittenCall, int]:
         """Read the block whose content starts at `start`; also returns where to go on."""

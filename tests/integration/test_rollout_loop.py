@@ -158,6 +158,20 @@ def test_malformed_calls_are_answered_and_several_calls_keep_their_order(templat
     assert "<tool_response>\n2\n</tool_response>\n<tool_response>\n4\n</tool_response>" in text
 
 
+def test_half_a_character_from_the_model_is_a_malformed_call_and_harms_nothing(template: Any) -> None:
+    broken = '<tool_call>\n{"name": "\\ud83d", "arguments": {}}\n</tool_call><|im_end|>'
+    outputs, _, _ = run(template, {"a": [broken, ADD.format("\\ud83d"), "Done.<|im_end|>"]})
+    assert problems(outputs["a"]) == []
+    assert infos(outputs["a"])["stop_reason"] == "answered"
+    assert infos(outputs["a"])["tool_stats"]["malformed"] == 2
+
+
+def test_a_turn_without_text_ends_the_trajectory_with_its_tokens(template: Any) -> None:
+    outputs, _, _ = run(template, {"a": ["<|im_end|>"]})
+    assert problems(outputs["a"]) == []
+    assert outputs["a"]["response_loss_mask"] == [[1]]
+
+
 def test_the_session_of_a_trajectory_is_released_whichever_way_it_ends(
     template: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,10 +43,14 @@ def calculate(expression: str, work: Work | None = None) -> Answer:
     try:
         tree = parse(unwrap(expression))
         value = evaluate(tree, work)
+        rounding = isinstance(tree, Invoke) and tree.name == "round"
+        text, approximate = text_of(value, work, full=rounding)
     except RecursionError:
         raise fail("too_deep", "The expression is nested too deeply. Simplify it.") from None
-    rounding = isinstance(tree, Invoke) and tree.name == "round"
-    text, approximate = text_of(value, work, full=rounding)
+    except (ValueError, ArithmeticError) as error:
+        raise fail(
+            "unsupported", "The calculator cannot compute this expression. Rewrite it, or use a code tool."
+        ) from error
     if work.snapped:
         return Answer(text, None, True)
     return Answer(text, exact_text(value, text), approximate)

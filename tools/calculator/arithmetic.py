@@ -26,6 +26,8 @@ _FREE_BITS = 1_000
 """Operands up to this size cost nothing worth counting."""
 _SURE_BITS = 80
 """Bits that must be left after a difference, and beyond the point in a rounding."""
+_SAME_BITS = 60
+"""Leading bits in which two passes must find the same number next to zero."""
 
 
 def negate(a: Value) -> Value:
@@ -161,8 +163,9 @@ def _spend_fractions(a: int | Fraction, b: int | Fraction, work: Work) -> None:
 def floor(a: Value, work: Work) -> int:
     """Return the greatest integer that is not above a.
 
-    An approximation within the noise of an integer counts as that integer. Raises Unsettled when
-    the pass carries too few digits to tell.
+    An approximation within the noise of an integer counts as that integer, but one next to zero
+    keeps its sign when two passes find the same number. Raises Unsettled when the pass carries too
+    few digits to tell.
     """
     if isinstance(a, int):
         return a
@@ -177,12 +180,24 @@ def floor(a: Value, work: Work) -> int:
         raise fail("too_large", "The number is too large to be rounded to an integer exactly.")
     nearest = int(libmp.to_int(raw, "n"))
     noise = libmp.mpf_abs(libmp.mpf_sub(raw, libmp.from_int(nearest), work.precision, "n"))
+    if nearest == 0 and isinstance(a, Closed):
+        return -1 if raw[0] else 0
     if noise[1] == 0 or magnitude(noise) < max(size, 0) - work.precision + _SURE_BITS:
+        if nearest == 0:
+            if any(_same(raw, seen) for seen in work.tiny):
+                return -1 if raw[0] else 0
+            work.tiny.append(raw)
         if not work.last:
             raise Unsettled
         work.snapped = True
         return nearest
     return int(libmp.to_int(raw, "f"))
+
+
+def _same(x: tuple[int, int, int, int], y: tuple[int, int, int, int]) -> bool:
+    """Tell whether two numbers agree in the leading bits, as noise of two passes does not."""
+    difference = libmp.mpf_sub(x, y, 64, "n")
+    return bool(difference[1] == 0) or magnitude(difference) < magnitude(x) - _SAME_BITS
 
 
 def floor_divide(a: Value, b: Value, work: Work) -> Value:

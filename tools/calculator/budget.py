@@ -54,7 +54,7 @@ MAX_STEP = 25_000_000
 class Work:
     """One evaluation: what it may still cost, and how many bits approximations carry."""
 
-    __slots__ = ("approximated", "last", "left", "precision", "snapped")
+    __slots__ = ("approximated", "last", "left", "precision", "snapped", "tiny")
 
     def __init__(self, left: int = FULL_WORK) -> None:
         self.left = left
@@ -65,6 +65,8 @@ class Work:
         """A step of this pass was rounded."""
         self.snapped = False
         """A difference was taken for zero because nothing else was left in 300 digits."""
+        self.tiny: list[tuple[int, int, int, int]] = []
+        """Numbers next to zero that a pass was to round down, and could not tell from noise."""
 
     def spend(self, cost: float) -> None:
         """Take `cost` from the budget. Raises TooMuchWork when it is used up, or the step is too long."""

@@ -154,7 +154,8 @@ def arc_sine(x: Value, work: Work) -> Value:
         _require_unit(x, "asin", work)
     work.spend_approximation()
     work.spend_approximation()
-    return approximate(libmp.mpf_asin(_inside_unit(x, work), work.precision, "n"), work)
+    other, leg = _legs(x, work)
+    return approximate(libmp.mpf_atan2(leg, other, work.precision, "n"), work)
 
 
 def arc_cosine(x: Value, work: Work) -> Value:
@@ -169,7 +170,8 @@ def arc_cosine(x: Value, work: Work) -> Value:
         _require_unit(x, "acos", work)
     work.spend_approximation()
     work.spend_approximation()
-    return approximate(libmp.mpf_acos(_inside_unit(x, work), work.precision, "n"), work)
+    other, leg = _legs(x, work)
+    return approximate(libmp.mpf_atan2(other, leg, work.precision, "n"), work)
 
 
 def _turns(turns: Fraction) -> Value:
@@ -181,12 +183,10 @@ def _require_unit(x: Value, name: str, work: Work) -> None:
         raise fail("domain", f"{name}(x) is defined for x from -1 to 1.")
 
 
-def _inside_unit(x: Value, work: Work) -> Raw:
-    """Return x rounded, but never past 1 by the rounding."""
-    raw = raw_of(x, work, 20)
-    if libmp.mpf_cmp(libmp.mpf_abs(raw), libmp.fone) > 0:
-        return libmp.mpf_neg(libmp.fone) if raw[0] else libmp.fone
-    return raw
+def _legs(x: Value, work: Work) -> tuple[Raw, Raw]:
+    """Return √(1 - x²) and x. Near 1 and -1 only the product of 1 - x and 1 + x keeps the digits."""
+    square = multiply(subtract(1, x, work), add(1, x, work), work)
+    return libmp.mpf_sqrt(raw_of(square, work, 20), work.precision + 20, "n"), raw_of(x, work, 20)
 
 
 def arc_tangent(x: Value, work: Work) -> Value:
@@ -255,7 +255,24 @@ def gamma(x: Value, work: Work) -> Value:
     if compare(x, _MAX_GAMMA, work) > 0 or compare(x, -_MAX_GAMMA, work) < 0:
         raise fail("too_large", f"gamma(x) is computed for x from -{_MAX_GAMMA} to {_MAX_GAMMA}.")
     if isinstance(x, int) and x <= 0:
-        raise fail("domain", "gamma(x) is undefined for 0 and negative whole numbers.")
+        raise _gamma_at_pole()
+    extra = 40
+    if isinstance(x, Fraction) and x < 0:
+        # Digits enough to tell x from the pole next to it.
+        extra += max(0, x.denominator.bit_length() - abs(x - round(x)).numerator.bit_length() + 1)
+    bits = work.precision + extra
     work.spend_approximation()
-    work.spend(work.precision * work.precision * 3)
-    return approximate(libmp.mpf_gamma(raw_of(x, work, 40), work.precision, "n"), work)
+    work.spend(bits * bits * 3)
+    raw = raw_of(x, work, extra)
+    if raw[0] and not isinstance(x, Fraction):
+        pole = libmp.mpf_nint(raw, work.precision, "n")
+        distance = libmp.mpf_sub(raw, pole, work.precision, "n")
+        if pole[1] and (distance[1] == 0 or magnitude(distance) < magnitude(raw) - work.precision + 80):
+            if not work.last:
+                raise Unsettled
+            raise _gamma_at_pole()
+    return approximate(libmp.mpf_gamma(raw, work.precision, "n"), work)
+
+
+def _gamma_at_pole() -> Exception:
+    return fail("domain", "gamma(x) is undefined for 0 and negative whole numbers.")

@@ -98,7 +98,7 @@ class Parser(Calls):
                 else:
                     check_product(self, operator, left, right, start, middle)
                     if operator == "of":
-                        check_of(left)
+                        check_of(self, left, start, middle)
                     if not isinstance(chain, Chain) or chain.rest[0][0] in "+-":
                         left = chain = Chain(left, [])
                 assert chain is not None
@@ -239,7 +239,11 @@ class Parser(Calls):
             )
         if isinstance(left, Constant) and left.name == "e" and not left.grouped and self.current.text == "(":
             raise fail("ambiguous", "`e(…)` may be a product or the exponential function. Write `e * (…)` or `exp(…)`.")
+        mixed = isinstance(left, Number) and not left.grouped and self.current.text == "frac"
         right = self.expression(_IMPLICIT)
+        if mixed:
+            whole, part = self.slice(start, middle), self.slice(middle, self.position)
+            raise two_readings(self.slice(start, self.position), f"({whole} + {part})", f"{whole} * {part}")
         if isinstance(left, Chain) and left.split and not left.grouped:
             left.rest.append(("*", right))
             return left

@@ -5,7 +5,7 @@ from __future__ import annotations
 from turngate.tools.calculator.cursor import Cursor
 from turngate.tools.calculator.errors import fail
 from turngate.tools.calculator.lexer import Token
-from turngate.tools.calculator.syntax import Chain, Node, Number, Percent
+from turngate.tools.calculator.syntax import Chain, Negate, Node, Number, Percent
 
 __all__ = ["check_of", "check_product", "check_sum", "is_remainder", "two_readings"]
 
@@ -45,13 +45,30 @@ def is_remainder(cursor: Cursor, token: Token) -> bool:
     )
 
 
-def check_of(operand: Node) -> None:
-    """Refuse `of` after anything but a part: `50% of`, `1/2 of`, `½ of`."""
+def check_of(cursor: Cursor, operand: Node, start: int, middle: int) -> None:
+    """Refuse `of` after anything but a part: `50% of`, `1/2 of`, `½ of`. Refuse `10 / 50% of 4` as well."""
+    if isinstance(operand, Chain) and not operand.grouped and (sign := _sign_before_part(operand)) is not None:
+        shown, before = cursor.slice(start, cursor.position), cursor.slice(start, middle)
+        after = cursor.slice(middle + 1, cursor.position)
+        raise two_readings(shown, f"({before}) * {after}", f"… {sign} (… of {after})")
     last = operand.rest[-1][1] if isinstance(operand, Chain) and not operand.grouped else operand
     divided = isinstance(operand, Chain) and operand.rest[-1][0] == "/"
     whole = isinstance(last, Number) and isinstance(last.value, int)
     if not divided and (whole or not isinstance(last, Number | Percent)):
         raise fail("syntax", "`of` follows a part, as in `50% of 80` or `1/2 of 80`. Otherwise write `*`.")
+
+
+def _sign_before_part(chain: Chain) -> str | None:
+    """Return the `/`, `//` or `%` that stands before the part at the end of a chain, or None."""
+    signs = [sign for sign, _ in chain.rest]
+    last = chain.rest[-1][1]
+    while isinstance(last, Negate):
+        last = last.operand
+    alone = isinstance(last, Percent) or (isinstance(last, Number) and not isinstance(last.value, int))
+    # Otherwise the part is the quotient of the last two operands.
+    if not alone and (signs.pop() != "/" or not signs):
+        return None
+    return {"/": "/", "//": "//", "rem": "%"}.get(signs[-1])
 
 
 def check_product(cursor: Cursor, operator: str, left: Node, right: Node, start: int, middle: int) -> None:

@@ -31,7 +31,7 @@ def test_the_environment_names_the_file(tmp_path: Path, monkeypatch: pytest.Monk
         ("server: {prot: 1}", "server.prot: unknown key"),
         ("tools: {calculator: {timeout_s: -1}}", "tools.calculator.timeout_s: Input should be greater than 0"),
         ("tols: {}", "tols: unknown key"),
-        ("folder: /", "folder: unknown key"),
+        ("path: /", "path: unknown key"),
         ("[1, 2]", "expected keys"),
         ("a: [", "not valid YAML"),
     ],
@@ -55,6 +55,10 @@ def double(x: int) -> int:
     return 2 * x
 
 number = 7
+
+class Odd: ...
+
+def odd(x: Odd) -> None: ...
 
 def variadic(*numbers: int) -> int:
     return 0
@@ -85,6 +89,7 @@ def test_a_built_in_tool_can_be_switched_off_and_replaced(tmp_path: Path) -> Non
         ("a: {import: 'no_such_module:f'}", "tools.a.import: 'no_such_module' cannot be imported"),
         ("a: {import: './own.py:missing'}", "tools.a.import: './own.py' has no 'missing'"),
         ("a: {import: './own.py:number'}", "tools.a.import: 'number' is neither a function nor a tool"),
+        ("a: {import: './own.py:odd'}", "tools.a.import: odd: a parameter's type has no JSON Schema"),
         ("a: {import: './own.py:variadic'}", "tools.a.import: variadic: parameter '*numbers: int'"),
     ],
 )
@@ -92,3 +97,4 @@ def test_a_tool_that_cannot_be_built_is_named(tmp_path: Path, tools: str, compla
     with pytest.raises(ConfigError) as caught:
         built(tmp_path, tools)
     assert complaint in str(caught.value)
+    assert str(tmp_path / "turngate.yaml") in str(caught.value)

@@ -1,5 +1,7 @@
 """The one call path, end to end with in-process tools."""
 
+import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -70,9 +72,24 @@ async def test_a_tool_that_raises_is_internal_and_its_traceback_stays_in_the_log
     assert "Traceback" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "raised", [SystemExit(3), RecursionError(), MemoryError(), StopIteration(), StopAsyncIteration()]
-)
+class Panic(BaseException):
+    """As native extensions raise it."""
+
+
+RAISED = [
+    Panic(),
+    SystemExit(3),
+    KeyboardInterrupt(),
+    GeneratorExit(),
+    BaseExceptionGroup("both", [Panic(), ValueError()]),
+    RecursionError(),
+    MemoryError(),
+    StopIteration(),
+    StopAsyncIteration(),
+]
+
+
+@pytest.mark.parametrize("raised", RAISED)
 @pytest.mark.parametrize("threaded", [False, True])
 async def test_no_exception_of_a_tool_reaches_the_caller(raised: BaseException, threaded: bool) -> None:
     async def in_loop() -> str:
@@ -293,8 +310,6 @@ async def test_ending_a_session_or_the_gateway_answers_its_calls_as_cancelled(en
 
 
 async def test_a_tool_that_cancels_itself_does_not_cancel_its_caller() -> None:
-    import asyncio
-
     async def broken() -> str:
         raise asyncio.CancelledError
 
@@ -349,3 +364,35 @@ async def test_every_tool_is_told_that_a_session_ended_even_if_one_of_them_fails
 
     await Gateway([Stateful("one", True), Stateful("two", False)]).end_session("s")
     assert ended == ["one", "two"]
+
+
+async def test_a_tool_that_cancels_its_own_task_does_not_cancel_its_caller() -> None:
+    async def broken() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    assert (await call(gateway_of(broken), "broken")).status is Status.CANCELLED
+
+
+async def test_a_tool_that_ignores_its_cancellation_is_left_behind() -> None:
+    release = anyio.Event()
+
+    async def stubborn() -> str:
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await release.wait()
+        return "late"
+
+    result = await call(gateway_of(stubborn, timeout_s=0.05), "stubborn")
+    assert result.status is Status.TIMEOUT
+    release.set()
+
+
+async def test_an_output_that_is_no_content_is_internal() -> None:
+    async def odd() -> ToolOutput:
+        return ToolOutput(["no block"])  # type: ignore[list-item]
+
+    assert (await call(gateway_of(odd), "odd")).status is Status.INTERNAL

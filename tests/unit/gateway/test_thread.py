@@ -86,3 +86,21 @@ def test_a_gateway_that_cannot_be_built_raises_where_it_was_asked_for() -> None:
     with pytest.raises(ConfigError, match=r"tools\.x"):
         GatewayThread(fail)
     assert threading.active_count() == before
+
+
+def test_a_task_that_ends_the_loop_does_not_end_the_gateway(caplog: pytest.LogCaptureFixture) -> None:
+    async def leave_behind() -> str:
+        async def quit_everything() -> None:
+            raise SystemExit(1)
+
+        await asyncio.wait({asyncio.ensure_future(quit_everything())})
+        return "still here"
+
+    thread = GatewayThread(lambda: Gateway([tool(leave_behind)]))
+    try:
+        for _ in range(2):
+            assert asyncio.run(thread.call(ToolCall(name="leave_behind"))).text == "still here"
+    finally:
+        thread.close()
+    thread.close()
+    thread.forget_session("after the end")

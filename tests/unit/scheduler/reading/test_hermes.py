@@ -73,6 +73,11 @@ def test_a_missing_closing_tag_after_whole_json_is_forgiven() -> None:
         ('{"name": "add", "arguments": {}} and more', "json"),
         ('[{"name": "add"}]', "not_an_object"),
         ('{"arguments": {}}', "name"),
+        ('{"name": "add", "args": {"a": 1}}', "arguments"),
+        ('{"name": "add", "a": 1}', "arguments"),
+        ('{"name": "add", "arguments": {"a": 1}, "parameters": {"b": 1}}', "arguments"),
+        ('{"name": "add", "arguments": []}', "arguments"),
+        ('{"name": "\\ud83d", "arguments": {}}', "json"),
         ('{"name": 7, "arguments": {}}', "name"),
         ('{"name": "add", "arguments": [1]}', "arguments"),
         ('{"name": "add", "arguments": "one"}', "arguments"),
@@ -102,7 +107,18 @@ def test_a_broken_call_does_not_hide_the_next_one() -> None:
 def test_calls_inside_thinking_are_not_calls() -> None:
     assert read(f"<think>maybe {block(ADD)}</think>{block({'name': 'sub'})}") == [ReadCall("sub", {})]
     assert read(f"maybe {block(ADD)}</think>{block({'name': 'sub'})}", think_prefilled=True) == [ReadCall("sub", {})]
-    assert read(f"<think>never ends {block(ADD)}") == []
+    assert read("<think>never ends") == []
+
+
+def test_a_call_inside_thinking_that_never_ends_is_not_run_and_not_lost_in_silence() -> None:
+    (call,) = read(f"<think>never ends {block(ADD)}")
+    assert isinstance(call, MalformedCall)
+    assert call.error_type == "in_thinking"
+
+
+def test_a_call_that_may_be_quoted_in_a_broken_one_is_not_run() -> None:
+    text = f"""<tool_call>{{"name": "write", "arguments": {{"text": 'a</tool_call>{block(ADD)}'}}}}</tool_call>"""
+    assert not [call for call in read(text) if isinstance(call, ReadCall)]
 
 
 @given(st.dictionaries(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)))
@@ -134,7 +150,9 @@ def test_any_text_can_be_read(text: str, prefilled: bool) -> None:
 
 
 def test_a_turn_full_of_broken_blocks_is_given_up_early() -> None:
-    assert len(read("<tool_call>{" * 100_000)) == 32
+    calls = read("<tool_call>{" * 100_000)
+    assert len(calls) == 33
+    assert "not read" in calls[-1].message
 
 
 def test_five_hundred_calls_in_a_turn_are_all_read() -> None:

@@ -64,6 +64,19 @@ def test_a_refusal_reaches_the_gateway_as_a_tool_error() -> None:
     assert not caught.value.retryable
 
 
+@pytest.mark.parametrize("error", [ValueError("pole"), OverflowError(), ZeroDivisionError(), ArithmeticError()])
+def test_an_unexpected_error_of_the_arithmetic_is_a_tool_error(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("turngate.tools.calculator.answer.evaluate", broken)
+    with pytest.raises(ToolFailed) as caught:
+        _run("2+2")
+    assert caught.value.type == "unsupported"
+
+
 def test_a_cheap_expression_is_answered_without_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     async def no_thread(*_: object, **__: object) -> None:
         raise AssertionError("a thread was asked for")
