@@ -102,9 +102,9 @@ def serve(
         gateway = build_gateway(settings)
 
         def started(base_url: str) -> None:
-            typer.echo(
-                f"turngate: {len(gateway.catalogue)} tools at {base_url} (MCP {base_url}/mcp, REST {base_url}/v1)"
-            )
+            count = len(gateway.catalogue)
+            tools = "1 tool" if count == 1 else f"{count} tools"
+            typer.echo(f"turngate: {tools} at {base_url} (MCP {base_url}/mcp, REST {base_url}/v1)")
 
         listen(build_app(gateway, settings), settings.server.host, settings.server.port, log_level.value, started)
 

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 from tenacity import AsyncRetrying, retry_if_exception, stop_before_delay, wait_random_exponential
 
+from turngate.gateway.config import ENV_TOKEN
 from turngate.gateway.errors import CallFailure, ConfigError
 from turngate.gateway.faces.lanes import Lanes, connections_allowed
 from turngate.gateway.faces.remote_failure import (
@@ -46,6 +47,9 @@ _CONNECT_TIMEOUT_S = 30.0
 """Long, since a burst of calls from one busy event loop takes seconds to open its connections."""
 _END_SESSION_TIMEOUT_S = 5.0
 _LIST_TIMEOUT_S = 15.0
+_CALLS_PER_REQUEST = 250
+"""The gateway takes 1,000; at its default limits the results of 250 stay below `_MAX_ANSWER_BYTES`."""
+_MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _BACKOFF = wait_random_exponential(multiplier=0.1, max=2.0)
 
 
@@ -73,7 +77,8 @@ class RemoteGateway:
         `max_connections` None: as many as half of the process's open files allow, 4,096 at most; further
         calls wait. `transport` takes the place of the network, for tests.
 
-        Raises ConfigError if `url` is no HTTP URL. Proxy variables of the environment are not used.
+        Raises ConfigError if `url` is no HTTP URL or `token` cannot be sent in a header. White space around
+        the token is dropped, as the server does. Proxy variables of the environment are not used.
         """
         try:
             parsed = httpx.URL(url)
@@ -82,8 +87,11 @@ class RemoteGateway:
         if parsed.scheme not in ("http", "https") or not parsed.host:
             raise ConfigError("gateway URL: expected something like 'http://127.0.0.1:8900'")
         self._url = parsed.copy_with(path=parsed.path.rstrip("/") + "/", query=None, fragment=None)
-        self._headers = {"content-type": "application/json"}
-        if token:
+        # Not compressed: the limit on an answer is then a limit on what it takes to read it.
+        self._headers = {"content-type": "application/json", "accept-encoding": "identity"}
+        if token := (token or "").strip():
+            if not (token.isascii() and token.isprintable()):
+                raise ConfigError(f"gateway token ({ENV_TOKEN}): only printable ASCII characters can be sent")
             self._headers["authorization"] = f"Bearer {token}"
         self._default_deadline_s = default_deadline_s
         self._connect_retry_s = connect_retry_s
@@ -113,7 +121,7 @@ class RemoteGateway:
         return (await self.call_many([call]))[0]
 
     async def call_many(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Run the calls of one model turn in one request; results in the order of the calls."""
+        """Run the calls of one model turn, in one request up to 250; results in the order of the calls."""
         started_s = anyio.current_time()
         results: list[ToolResult | None] = [None] * len(calls)
         bodies: dict[int, bytes] = {}
@@ -122,10 +130,19 @@ class RemoteGateway:
                 bodies[index] = call.__pydantic_serializer__.to_json(call)
             except PydanticSerializationError:
                 results[index] = _failed(call, Status.INVALID_ARGUMENTS, _NOT_JSON, 0.0)
-        if bodies:
-            sent = [calls[index] for index in bodies]
-            for index, result in zip(bodies, await self._run(sent, list(bodies.values()), started_s), strict=True):
+
+        async def send(indexes: Sequence[int]) -> None:
+            answers = await self._run([calls[n] for n in indexes], [bodies[n] for n in indexes], started_s)
+            for index, result in zip(indexes, answers, strict=True):
                 results[index] = result
+
+        sendable = list(bodies)
+        if len(sendable) > _CALLS_PER_REQUEST:
+            async with anyio.create_task_group() as group:
+                for first in range(0, len(sendable), _CALLS_PER_REQUEST):
+                    group.start_soon(send, sendable[first : first + _CALLS_PER_REQUEST])
+        elif sendable:
+            await send(sendable)
         return [result for result in results if result is not None]
 
     async def end_session(self, session: str) -> None:
@@ -190,13 +207,10 @@ class RemoteGateway:
 
     async def _exchange_once(self, method: str, path: str, body: bytes | None, budget_s: float) -> httpx.Response:
         with mapped_httpx_errors(), self._lanes_here().client() as client:
-            response = await client.request(
-                method,
-                self._url.join(path),
-                content=body,
-                headers=self._headers,
-                timeout=httpx.Timeout(budget_s, connect=_CONNECT_TIMEOUT_S),
-            )
+            timeout = httpx.Timeout(budget_s, connect=_CONNECT_TIMEOUT_S)
+            url = self._url.join(path)
+            async with client.stream(method, url, content=body, headers=self._headers, timeout=timeout) as streamed:
+                response = httpx.Response(streamed.status_code, content=await _read(streamed))
         if response.status_code >= 300:
             raise refused(response)
         return response
@@ -210,6 +224,23 @@ class RemoteGateway:
             lanes = Lanes(tls=tls, max_connections=self._max_connections, transport=self._transport)
             self._lanes[loop] = lanes
         return lanes
+
+
+async def _read(response: httpx.Response) -> bytes:
+    """The body of an answer. Raises RemoteFailure if it is larger than any that a gateway gives."""
+    declared = response.headers.get("content-length", "")
+    size = int(declared) if declared.isdecimal() else 0
+    chunks: list[bytes] = []
+    if size <= _MAX_ANSWER_BYTES:
+        size = 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > _MAX_ANSWER_BYTES:
+                break
+            chunks.append(chunk)
+        else:
+            return b"".join(chunks)
+    raise not_understood(f"an answer larger than {_MAX_ANSWER_BYTES} bytes")
 
 
 class _ToolList(BaseModel):

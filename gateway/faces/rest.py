@@ -1,7 +1,8 @@
 """The REST face: calls, batches of calls, the catalogue, sessions, health.
 
 HTTP 200 says that there is a `ToolResult`; it says nothing about how the tool fared. Any other status
-says that the request never became a call: 400 not JSON, 422 a field is wrong (named), 413 too large.
+says that the request never became a call: 400 not JSON, 422 a field is wrong (named) or
+a batch has more than 1,000 calls, 413 too large.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,13 +29,19 @@ __all__ = ["RestFace", "result_json"]
 _log = logging.getLogger("turngate.gateway")
 
 
+_MAX_BATCH_CALLS = 1000
+"""Reading and starting the calls of one batch holds the event loop: more would stall everybody else."""
+
+_Calls = Annotated[list[ToolCall], Field(max_length=_MAX_BATCH_CALLS)]
+
+
 class _Batch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    calls: list[ToolCall]
+    calls: _Calls
 
 
-_BARE_BATCH = TypeAdapter(list[ToolCall])
+_BARE_BATCH: TypeAdapter[list[ToolCall]] = TypeAdapter(_Calls)
 
 
 class RestFace:
@@ -66,7 +74,7 @@ class RestFace:
         return Response(result_json(result), media_type="application/json")
 
     async def call_many(self, request: Request) -> Response:
-        """`POST /v1/calls`: `{"calls": [ToolCall…]}` or the bare list, run at the same time.
+        """`POST /v1/calls`: `{"calls": [ToolCall…]}` or the bare list, run at the same time; 1,000 calls at most.
 
         Answered by `{"results": [ToolResult…]}` in the order of the calls.
         """
@@ -130,6 +138,9 @@ def _bad_body(error: ValidationError) -> Response:
     found = error.errors(include_url=False, include_input=False, include_context=False)
     if found[0]["type"] == "json_invalid":
         return problem(400, "json", f"The body is not JSON: {found[0]['msg']}.")
+    if found[0]["type"] == "too_long" and found[0]["loc"] in ((), ("calls",)):
+        told = f"calls: more than {_MAX_BATCH_CALLS} calls in one batch; send them in several requests."
+        return problem(422, "body", told)
     lines = []
     for item in found[:5]:
         field = ".".join(map(str, item["loc"])) or "body"

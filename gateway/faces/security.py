@@ -3,7 +3,8 @@
 * Host and Origin: a web page that a person merely visits must not reach a gateway on that person's
   machine, neither by asking from its own origin nor by pointing its own name at 127.0.0.1 (DNS rebinding).
 * Bearer token, compared in constant time. `/health` answers without one.
-* Size of the request, declared or streamed.
+* Size of the request, declared or streamed. What is too large is answered at once and then read on for a
+  while and dropped: a client that is still sending when the connection closes would never see the answer.
 
 Not covered: TLS, rates, and what a caller with the token may do.
 """
@@ -13,8 +14,10 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import os
+import re
 from urllib.parse import urlsplit
 
+import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from turngate.gateway.config import ServerConfig
@@ -24,11 +27,14 @@ from turngate.gateway.faces.problem import problem
 __all__ = ["Security", "check_bind", "read_token"]
 
 _OPEN_PATHS = frozenset({"/health"})
+_HOST = re.compile(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^\[\]:]*))(?::[0-9]*)?", re.DOTALL)
 _MAX_KNOWN = 256
+_MAX_DRAINED_BYTES = 64 * 1024 * 1024
+_MAX_DRAIN_S = 5.0
 
 
 class Security:
-    """ASGI middleware; the checks come before the body is read."""
+    """ASGI middleware; the checks come before the app reads the body."""
 
     def __init__(self, app: ASGIApp, config: ServerConfig, token: str | None) -> None:
         self.app = app
@@ -50,7 +56,11 @@ class Security:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         refusal = self._refusal(scope["path"], headers)
         if refusal is not None:
-            await problem(*refusal, headers=_refusal_headers(refusal[0]))(scope, receive, send)
+            if refusal[0] == 413:
+                # A client that asks first (`Expect: 100-continue`) has sent no body.
+                await self._answer_too_large(scope, receive, send, more_comes=b"expect" not in headers)
+            else:
+                await problem(*refusal, headers=_refusal_headers(refusal[0]))(scope, receive, send)
             return
         await self._limited(scope, receive, send)
 
@@ -87,12 +97,14 @@ class Security:
         """Pass the request on; a body that grows past the limit ends it, whatever length it declared."""
         received = 0
         started = False
+        more_comes = False
 
         async def counted() -> Message:
-            nonlocal received
+            nonlocal received, more_comes
             message = await receive()
             if message["type"] == "http.request":
                 received += len(message.get("body", b""))
+                more_comes = message.get("more_body", False)
                 if received > self._config.max_request_bytes:
                     raise _BodyTooLarge
             return message
@@ -107,7 +119,19 @@ class Security:
         except _BodyTooLarge:
             if started:
                 raise
-            await problem(*self._too_large(), headers=_refusal_headers(413))(scope, receive, send)
+            await self._answer_too_large(scope, receive, send, more_comes)
+
+    async def _answer_too_large(self, scope: Scope, receive: Receive, send: Send, more_comes: bool) -> None:
+        async def send_then_drain(message: Message) -> None:
+            if message["type"] != "http.response.body" or not more_comes:
+                await send(message)
+                return
+            # The server closes the connection when the answer ends, so it ends after the body.
+            await send({**message, "more_body": True})
+            await _drain(receive)
+            await send({"type": "http.response.body", "body": b""})
+
+        await problem(*self._too_large(), headers={"connection": "close"})(scope, receive, send_then_drain)
 
     def _host_allowed(self, header: bytes) -> bool:
         if header in self._known_hosts:
@@ -135,7 +159,7 @@ class Security:
             return False
         if parts.scheme not in ("http", "https"):
             return False
-        return is_loopback(parts.hostname or "") or parts.netloc == host.decode("latin-1").lower()
+        return is_loopback(_host_name(parts.netloc)) or parts.netloc == host.decode("latin-1").lower()
 
 
 def read_token(config: ServerConfig) -> str | None:
@@ -183,16 +207,26 @@ def _is_address(host: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """A Host header without its port; an IPv6 address without its brackets."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+    """A Host header without its port, an IPv6 address without its brackets; empty if it is malformed."""
+    matched = _HOST.fullmatch(host)
+    return "" if matched is None else matched["address"] or matched["name"]
 
 
 def _refusal_headers(status_code: int) -> dict[str, str]:
     if status_code == 401:
         return {"www-authenticate": "Bearer"}
-    return {"connection": "close"} if status_code == 413 else {}
+    return {}
+
+
+async def _drain(receive: Receive) -> None:
+    """Drop what is left of a request's body, up to a size and a time."""
+    drained = 0
+    with anyio.move_on_after(_MAX_DRAIN_S):
+        while drained <= _MAX_DRAINED_BYTES:
+            message = await receive()
+            if message["type"] != "http.request" or not message.get("more_body", False):
+                return
+            drained += len(message.get("body", b""))
 
 
 class _BodyTooLarge(Exception):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,27 @@ def test_mistakes_of_the_person_are_told_and_exit_with_2(config: str, arguments:
     assert result.exit_code == 2
     assert told in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("names", "told"), [(["echo"], "1 tool at "), (["echo", "fail"], "2 tools at ")])
+def test_a_served_gateway_says_how_many_tools_it_has(
+    config: str, names: list[str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listen(app: Any, host: str, port: int, log_level: str, started: Callable[[str], None]) -> None:
+        started("http://127.0.0.1:1")
+
+    monkeypatch.setattr("turngate.gateway.faces.listen.serve", listen)
+    entries = "".join(f"  {name}: {{import: './my_tools.py:{name}'}}\n" for name in names)
+    Path(config).write_text(f"tools:\n  calculator: {{enabled: false}}\n{entries}")
+    result = run("serve", "-c", config)
+    assert result.stdout.startswith(f"turngate: {told}http://127.0.0.1:1 (")
+
+
+def test_a_token_that_cannot_be_sent_is_told_by_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURNGATE_TOKEN", "s3crét")
+    result = run("tools", "--url", "http://127.0.0.1:1")
+    assert (result.exit_code, "TURNGATE_TOKEN" in result.stderr) == (2, True)
+    assert "s3cr" not in result.output
 
 
 def test_a_broken_configuration_is_told_with_its_key(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """RemoteGateway: against the real REST face, and against everything that can go wrong before it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import anyio
@@ -92,6 +92,57 @@ async def test_the_token_is_sent_and_kept_out_of_everything_else() -> None:
     assert seen == ["Bearer s3cret"]
     assert result.status is Status.DENIED
     assert "s3cret" not in result.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("token", "sent"), [("abc\n", "Bearer abc"), (" a b ", "Bearer a b"), ("\n", None), ("", None), (None, None)]
+)
+async def test_white_space_around_a_token_is_dropped(token: str | None, sent: str | None) -> None:
+    seen: list[str | None] = []
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("authorization"))
+        return httpx.Response(200, json={"status": "ok"})
+
+    assert (await answering(handle, token=token).call(ToolCall(name="a"))).ok
+    assert seen == [sent]
+
+
+@pytest.mark.parametrize("token", ["s3crét", "s3cr\net", "s3cr\x00et", "s3cret\ud800"])
+def test_a_token_that_no_header_can_hold_is_refused_at_once_and_not_told(token: str) -> None:
+    with pytest.raises(ConfigError, match="TURNGATE_TOKEN") as raised:
+        RemoteGateway(URL, token=token)
+    assert "s3cr" not in str(raised.value)
+
+
+async def test_a_batch_larger_than_a_request_may_be_goes_out_in_parts_and_comes_back_in_order() -> None:
+    batch = [ToolCall(name="add", arguments={"a": n}, call_id=f"c{n}") for n in range(1100)]
+    results = await gateway_of(add).call_many(batch)
+    assert [(result.call_id, result.text) for result in results] == [(f"c{n}", str(n)) for n in range(1100)]
+
+
+@pytest.mark.parametrize(("size", "status"), [(1000, Status.OK), (1001, Status.INTERNAL)])
+@pytest.mark.parametrize("declared", [True, False])
+async def test_an_answer_is_read_up_to_a_limit_and_asked_for_uncompressed(
+    size: int, status: Status, declared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("turngate.gateway.client._MAX_ANSWER_BYTES", 1000)
+    pulled = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal pulled
+        answer = b'{"status":"ok"}'
+        for part in [answer, *[b" "] * (size - len(answer)), *[b" "] * (100_000 if size > 1000 else 0)]:
+            pulled += len(part)
+            yield part
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        assert request.headers["accept-encoding"] == "identity"
+        return httpx.Response(200, content=body(), headers={"content-length": str(size)} if declared else {})
+
+    result = await answering(handle).call(ToolCall(name="a", call_id="c"))
+    assert (result.call_id, result.status) == ("c", status)
+    assert pulled == (0 if declared and size > 1000 else size)
 
 
 REQUEST = httpx.Request("POST", URL)

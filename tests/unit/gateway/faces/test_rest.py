@@ -115,6 +115,18 @@ async def test_an_empty_batch_has_no_results(client: httpx.AsyncClient) -> None:
     assert (await client.post("/v1/calls", json=[])).json() == {"results": []}
 
 
+@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize(("count", "status_code"), [(1000, 200), (1001, 422)])
+async def test_a_batch_has_a_largest_size_and_the_refusal_names_it(
+    client: httpx.AsyncClient, bare: bool, count: int, status_code: int
+) -> None:
+    calls = [{"name": "nope"}] * count
+    response = await client.post("/v1/calls", json=calls if bare else {"calls": calls})
+    assert response.status_code == status_code
+    if status_code == 422:
+        assert response.json()["error"]["message"].startswith("calls: more than 1000 calls in one batch")
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status_code", "named"),
     [

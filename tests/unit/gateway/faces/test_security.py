@@ -1,17 +1,24 @@
 """The guard in front of every route."""
 
+import socket
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 import httpx
 import pytest
+import uvicorn
+from starlette.types import Message
 
-from turngate.gateway import ConfigError, Gateway, GatewayConfig, ServerConfig
+from turngate.gateway import ConfigError, Gateway, GatewayConfig, ServerConfig, Status, ToolCall
+from turngate.gateway.client import RemoteGateway
 from turngate.gateway.faces.app import build_app
 from turngate.gateway.faces.security import check_bind, read_token
 from turngate.tools import tool
 
 pytestmark = pytest.mark.anyio
+LIMIT_S = 10
 
 
 @pytest.fixture
@@ -50,7 +57,25 @@ async def test_loopback_names_are_always_accepted(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.7:8900", "[", "evil:127.0.0.1", "2130706433"],
+    [
+        "",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "10.0.0.7:8900",
+        "[",
+        "[]",
+        "evil:127.0.0.1",
+        "2130706433",
+        "[::1]evil.example",
+        "[::1].evil.example:8900",
+        "[::1]:8900.evil.example",
+        "[::1",
+        "[[::1]]",
+        "[::1]:80\n",
+        "::1",
+        "localhost:evil.example",
+        "127.0.0.1:80@evil.example",
+    ],
 )
 async def test_names_that_merely_look_like_loopback_are_refused(host: str) -> None:
     assert await status_of({"host": host}) == 421
@@ -94,6 +119,8 @@ async def test_a_gateway_for_other_machines_answers_to_addresses_but_not_to_any_
         ("file://localhost", 403),
         ("http://localhost.evil.example", 403),
         ("http://gate.example", 403),
+        ("http://[::1]evil.example", 403),
+        ("http://localhost:80@evil.example", 403),
     ],
 )
 async def test_only_pages_from_loopback_from_the_gateway_itself_or_from_the_list_may_ask(
@@ -135,14 +162,90 @@ async def test_health_answers_without_a_token(monkeypatch: pytest.MonkeyPatch) -
     assert await status_of({}, "/health", token_env="GATE_TOKEN") == 200
 
 
-async def test_a_request_that_declares_too_much_is_refused_before_it_is_read() -> None:
-    async def body() -> AsyncIterator[bytes]:
-        raise AssertionError("the body was read")
-        yield b""
+@dataclass
+class Sender:
+    """A client, as the app sees it, that declares too much and sends `chunks` of 64 KiB (None: for ever, slowly)."""
 
-    async with client_of(max_request_bytes=1024) as client:
-        response = await client.post("/v1/call", content=body(), headers={"content-length": "1025"})
-    assert (response.status_code, response.json()["error"]["type"]) == (413, "too_large")
+    chunks: int | None = 3
+    sent: list[Message] = field(default_factory=list)
+    taken: int = 0
+    answered_before_the_body: bool = False
+
+    async def receive(self) -> Message:
+        self.answered_before_the_body = any(message.get("body") for message in self.sent)
+        if self.chunks is None:
+            await anyio.sleep_forever()
+        self.taken += 1
+        return {"type": "http.request", "body": b"x" * 65536, "more_body": self.taken != self.chunks}
+
+    async def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+    async def post(self, *headers: tuple[bytes, bytes]) -> None:
+        app = build_app(Gateway([echo]), GatewayConfig(server=ServerConfig(max_request_bytes=1024)))
+        scope: dict[str, Any] = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "POST",
+            "path": "/v1/call",
+            "query_string": b"",
+            "headers": [(b"host", b"127.0.0.1"), (b"content-length", b"1025"), *headers],
+        }
+        with anyio.fail_after(LIMIT_S):
+            await app(scope, self.receive, self.send)
+        assert self.sent[0]["status"] == 413
+        assert b"too_large" in self.sent[1]["body"]
+        assert not self.sent[-1].get("more_body")
+
+
+async def test_a_request_that_declares_too_much_is_refused_before_it_is_read_and_then_read_to_its_end() -> None:
+    sender = Sender(chunks=3)
+    await sender.post()
+    assert (sender.taken, sender.answered_before_the_body) == (3, True)
+
+
+async def test_a_client_that_asks_before_it_sends_too_much_is_not_waited_for() -> None:
+    sender = Sender(chunks=None)
+    await sender.post((b"expect", b"100-continue"))
+    assert len(sender.sent) == 2
+
+
+async def test_reading_what_is_too_large_ends_at_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turngate.gateway.faces.security._MAX_DRAINED_BYTES", 10 * 65536)
+    sender = Sender(chunks=1000)
+    await sender.post()
+    assert sender.taken == 11
+
+
+async def test_reading_what_is_too_large_ends_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turngate.gateway.faces.security._MAX_DRAIN_S", 0.05)
+    await Sender(chunks=None).post()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_client_that_sends_too_much_to_a_real_server_sees_the_answer(streamed: bool) -> None:
+    app = build_app(Gateway([echo]), GatewayConfig())
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
+
+    async def body() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b"x" * 1_000_000
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, anyio.fail_after(LIMIT_S):
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with anyio.create_task_group() as group:
+            group.start_soon(server.serve, [listener])
+            async with httpx.AsyncClient(trust_env=False) as client:
+                content = body() if streamed else b"x" * 20_000_000
+                response = await client.post(f"{url}/v1/call", content=content)
+            gateway = RemoteGateway(url)
+            result = await gateway.call(ToolCall(name="echo", arguments={"text": "x" * 9_000_000}))
+            await gateway.aclose()
+            server.should_exit = True
+    assert response.status_code == 413
+    assert result.status is Status.INVALID_ARGUMENTS
+    assert result.error is not None
+    assert (result.error.type, result.error.retryable) == ("too_large", False)
 
 
 @pytest.mark.parametrize("path", ["/v1/call", "/v1/calls"])
