@@ -75,7 +75,9 @@ class GatewayRollout:
         trajectory = _Trajectory(infer_request, session=f"{infer_request.uuid or 'trajectory'}-{uuid.uuid4().hex[:12]}")
         try:
             trajectory.record.stop_reason = await self._run_turns(trajectory, request_config, kwargs)
-        except Exception:  # the outermost handler: one trajectory must not cost the batch
+        except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:  # the outermost handler: a panic of a native tokenizer is no Exception either
             _log.exception("trajectory %s ended by an error after %d turns", *_where(trajectory))
             trajectory.record.stop_reason = "error"
         finally:

@@ -109,10 +109,15 @@ def test_the_next_prompt_holds_the_sampled_ids_and_the_delta(template: Any) -> N
     assert "<tool_response>\n15\n</tool_response>" in output["messages"][-1]["content"]
 
 
+class Panic(BaseException):
+    """As native extensions raise it."""
+
+
 def test_an_engine_error_in_one_trajectory_leaves_it_with_what_it_has_and_the_others_alone(template: Any) -> None:
     scripts = {
         "late": [ADD.format("1+2"), RuntimeError("engine fell over")],
         "early": [RuntimeError("engine fell over")],
+        "panic": [Panic()],
         "fine": [ADD.format("2+2"), "It is 4.<|im_end|>"],
     }
     outputs, _, _ = run(template, scripts)
@@ -120,6 +125,7 @@ def test_an_engine_error_in_one_trajectory_leaves_it_with_what_it_has_and_the_ot
     assert infos(outputs["late"])["tool_stats"]["ok"] == 1
     assert infos(outputs["early"])["stop_reason"] == "error"
     assert infos(outputs["early"])["num_turns"] == 0
+    assert infos(outputs["panic"])["stop_reason"] == "error"
     assert (outputs["early"]["response_loss_mask"], outputs["early"]["rollout_logprobs"]) == ([[0]], [])
     assert infos(outputs["fine"])["stop_reason"] == "answered"
 
